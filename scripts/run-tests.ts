@@ -1,0 +1,179 @@
+// Everything that `npm test` checks, in this order: types, format and lint, all tests. Ends with one line,
+// `N passed, N failed`, and status 1 when anything failed. A hang is a failure, never a wait.
+import { spawn } from 'node:child_process'
+import { chmodSync, globSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { dirname, join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { styleText } from 'node:util'
+import { installBrowserIfPossible } from '../test/support/browser.ts'
+import {
+  POSTGRES_UNAVAILABLE_VARIABLE,
+  POSTGRES_URL_VARIABLE,
+  postgresUnavailable,
+  type RunningPostgres,
+  startPostgres,
+} from '../test/support/postgres.ts'
+import { type FileResult, runTestFile } from './run-test-file.ts'
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
+const TEST_FILES = ['src/**/*.test.ts', 'test/**/*.test.ts']
+const CHECKS: [name: string, program: string, args: string[]][] = [
+  ['types', 'node_modules/typescript/bin/tsc', ['-p', '.']],
+  [
+    'format and lint',
+    'node_modules/@biomejs/biome/bin/biome',
+    ['check', '--diagnostic-level=warn', '--error-on-warnings'],
+  ],
+]
+const DEADLINE_MS = 18 * 60_000
+const RUN_PREFIX = 'commonplace-run-'
+
+interface Totals {
+  passed: number
+  failed: number
+  skipped: number
+  skipReasons: Set<string>
+  failedNames: string[]
+}
+
+process.chdir(ROOT)
+await main(process.argv.slice(2))
+
+async function main(args: string[]): Promise<void> {
+  const totals: Totals = { passed: 0, failed: 0, skipped: 0, skipReasons: new Set(), failedNames: [] }
+  const stopping = new AbortController()
+  const deadline = setTimeout(() => stopping.abort(), DEADLINE_MS)
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stopping.abort())
+  const files = findFiles(args.filter((arg) => !arg.startsWith('-')))
+  installBrowserIfPossible()
+  const postgres = startPostgresUnlessGiven()
+  if (!args.includes('--only-tests')) for (const check of CHECKS) await runCheck(check, totals)
+  const runDir = makeRunDirectory()
+  const env = testEnvironment(runDir, await postgres)
+  const nodeFlags = args.filter((arg) => arg.startsWith('--test-'))
+  try {
+    await inParallel(files, Math.min(Math.max(availableParallelism(), 2), 8), async (file) => {
+      if (stopping.signal.aborted) return
+      report(await runTestFile(file, { env, nodeFlags, signal: stopping.signal }), totals)
+    })
+  } finally {
+    clearTimeout(deadline)
+    const running = await postgres
+    if ('stop' in running) await running.stop()
+    rmSync(runDir, { recursive: true, force: true })
+  }
+  if (stopping.signal.aborted) fail(totals, 'the whole run (stopped before its end)')
+  if (files.length === 0) fail(totals, `no test files match ${args.join(' ')}`)
+  conclude(totals)
+}
+
+function findFiles(paths: string[]): string[] {
+  const all = globSync(TEST_FILES).sort()
+  if (paths.length === 0) return all
+  const wanted = paths.map((path) => relative(ROOT, join(ROOT, path)))
+  return all.filter((file) => wanted.some((path) => file === path || path === '' || file.startsWith(`${path}/`)))
+}
+
+type Postgres = RunningPostgres | { given: true } | { unavailable: string }
+
+async function startPostgresUnlessGiven(): Promise<Postgres> {
+  if (process.env[POSTGRES_URL_VARIABLE]) return { given: true }
+  const unavailable = postgresUnavailable()
+  if (unavailable !== null) return { unavailable }
+  return startPostgres().catch((error: Error) => ({ unavailable: error.message.replaceAll('\n', ' ') }))
+}
+
+/** The tests' own settings only: what the person at the terminal has set for a server must not reach them. */
+function testEnvironment(runDir: string, postgres: Postgres): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(
+    ([name]) => !/^(npm_|NODE_ENV$|NODE_OPTIONS$|FORCE_COLOR$)/i.test(name) && !/^COMMONPLACE_(?!TEST_)/.test(name),
+  )
+  const env: NodeJS.ProcessEnv = { ...Object.fromEntries(kept), TMPDIR: runDir }
+  // Hundreds of processes load the same sources: they need to be compiled once.
+  env.NODE_COMPILE_CACHE = join(ROOT, '.cache', 'compile')
+  if ('url' in postgres) env[POSTGRES_URL_VARIABLE] = postgres.url
+  if ('unavailable' in postgres) env[POSTGRES_UNAVAILABLE_VARIABLE] = postgres.unavailable
+  return env
+}
+
+/** Where the tests' temporary files go; named after this process, so that the next run can tell it was killed. */
+function makeRunDirectory(): string {
+  for (const name of readdirSync(tmpdir()).filter((name) => name.startsWith(RUN_PREFIX))) {
+    const directory = join(tmpdir(), name)
+    try {
+      process.kill(Number(name.slice(RUN_PREFIX.length).split('-')[0]), 0)
+    } catch (error) {
+      const mine = statSync(directory, { throwIfNoEntry: false })?.uid === process.getuid?.()
+      if (mine && (error as NodeJS.ErrnoException).code === 'ESRCH') rmSync(directory, { recursive: true, force: true })
+    }
+  }
+  const directory = mkdtempSync(join(tmpdir(), `${RUN_PREFIX}${process.pid}-`))
+  chmodSync(directory, 0o711) // PostgreSQL may have to run as another user
+  return directory
+}
+
+async function runCheck([name, program, args]: (typeof CHECKS)[number], totals: Totals): Promise<void> {
+  const began = performance.now()
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text))
+  const status = await new Promise((resolve) => child.once('close', resolve).once('error', resolve))
+  const took = duration(performance.now() - began)
+  if (status === 0) {
+    totals.passed++
+    console.log(`${styleText('green', '✔')} ${name} (${took})`)
+    return
+  }
+  console.log(`${styleText('red', '✖')} ${name} (${took})\n${output.trim()}\n`)
+  fail(totals, name)
+}
+
+async function inParallel<T>(items: T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
+  const queue = items.values()
+  await Promise.all(
+    Array.from({ length: width }, async () => {
+      for (const item of queue) await work(item)
+    }),
+  )
+}
+
+function report(result: FileResult, totals: Totals): void {
+  totals.passed += result.passed
+  totals.skipped += result.skipped.length
+  for (const reason of result.skipped) totals.skipReasons.add(reason)
+  const counts = [`${result.passed} passed`]
+  if (result.skipped.length > 0) counts.push(`${result.skipped.length} skipped`)
+  if (result.failures.length === 0) {
+    console.log(`${styleText('green', '✔')} ${result.file} (${counts.join(', ')}, ${duration(result.ms)})`)
+    return
+  }
+  counts.push(`${result.failures.length} failed`)
+  const parts = [`${styleText('red', '✖')} ${result.file} (${counts.join(', ')}, ${duration(result.ms)})`]
+  for (const { name, error } of result.failures) parts.push(`  ${styleText('red', '✖')} ${name}`, indent(error))
+  if (result.output.trim() !== '') parts.push('  What it printed:', indent(result.output.trim()))
+  console.log(`${parts.join('\n')}\n`)
+  for (const { name } of result.failures) fail(totals, name === result.file ? name : `${result.file}: ${name}`)
+}
+
+function fail(totals: Totals, name: string): void {
+  totals.failed++
+  totals.failedNames.push(name)
+}
+
+function conclude({ passed, failed, skipped, skipReasons, failedNames }: Totals): void {
+  if (failed > 0) console.log(`\nFailed:\n${failedNames.map((name) => `  ${name}`).join('\n')}`)
+  const reasons = [...skipReasons].filter((reason) => reason !== 'true').join('; ')
+  const skips =
+    skipped === 0 ? '' : `, ${skipped} skipped${reasons === '' ? '' : ` (${reasons.replaceAll('\n', ' ')})`}`
+  console.log(`\n${passed} passed, ${failed} failed${skips}`)
+  process.exitCode = failed > 0 ? 1 : 0
+}
+
+function indent(text: string): string {
+  return text.replaceAll(/^/gm, '    ')
+}
+
+function duration(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(1)} s`
+}
