@@ -1,0 +1,45 @@
+import pino, { type DestinationStream, type Logger as PinoLogger } from 'pino'
+import { readableLines } from './readable-lines.ts'
+import { redact } from './redact.ts'
+
+export type Logger = PinoLogger
+
+export interface LoggingOptions {
+  level: string
+  format: 'json' | 'readable'
+  /** Where lines go; standard output unless a test wants to read them. */
+  destination?: DestinationStream
+}
+
+// What may wait for a reader that hangs; lines beyond it are dropped rather than the server.
+const MAX_WAITING_BYTES = 16 * 1024 * 1024
+
+export function createLogger(options: LoggingOptions): Logger {
+  const output = options.destination ?? standardOutput()
+  return pino(
+    {
+      level: options.level,
+      base: undefined,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }), log: redact },
+    },
+    options.format === 'readable' ? readableLines(output) : output,
+  )
+}
+
+/** Loggers have names so that an operator can tell the parts apart: `log.name = "jobs"`. */
+export function named(log: Logger, name: string): Logger {
+  return log.child({ name })
+}
+
+/** Where a logger's lines go, for the one caller that writes so many that it builds them itself. */
+export function destinationOf(log: Logger): DestinationStream {
+  return (log as unknown as Record<symbol, DestinationStream>)[pino.symbols.streamSym] as DestinationStream
+}
+
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ fd: 1, sync: false, minLength: 0, maxLength: MAX_WAITING_BYTES })
+  // `commonplace serve | head` closes the pipe: nobody reads, which is no reason to end.
+  output.on('error', () => {})
+  return output
+}
