@@ -1,0 +1,49 @@
+import type { Kysely } from 'kysely'
+import type { Statement } from './statement.ts'
+import type { Tables } from './tables.ts'
+
+export type Engine = 'sqlite' | 'postgres'
+
+/** What a query may use: Kysely for an endpoint, a prepared statement for a hot path. */
+export interface Reader {
+  readonly engine: Engine
+  readonly query: Kysely<Tables>
+  run<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]>
+}
+
+/** A Reader that may write, inside one transaction. Dead as soon as the transaction ended. */
+export interface Transaction extends Reader {
+  readonly isTransaction: true
+  /** Runs once the change is durable; never when it was rolled back. Must not throw. */
+  afterCommit(callback: () => void): void
+  /** Tells every process that listens on the topic, once the change is durable. At most 7,000 bytes. */
+  signal(topic: string, body?: string): void
+}
+
+export interface WriteOptions {
+  /**
+   * PostgreSQL only; SQLite has one writer and is always serializable. The default makes both engines behave
+   * alike; a statement that is safe by itself (a claim, a counter) may ask for less.
+   */
+  isolation?: 'serializable' | 'read committed'
+  /** Known to be long: runs in a commit of its own instead of delaying those that share one. */
+  alone?: boolean
+}
+
+/**
+ * One database, whichever engine is behind it.
+ *
+ * NOTE The function given to `write` may run more than once (a serialization failure, a demotion to a commit of
+ * its own): it must have no effect outside the transaction, and must await nothing but its own queries.
+ */
+export interface Database extends Reader, AsyncDisposable {
+  /** Several statements that see one state of the data. */
+  read<T>(work: (snapshot: Reader) => Promise<T>): Promise<T>
+  /** One atomic, durable change. Resolves only when it is on disk. */
+  write<T>(work: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>
+  /** Calls back for each signal on the topic, from this process or another. The answer unsubscribes. */
+  subscribe(topic: string, listener: (body: string) => void): () => void
+  /** Throws `unavailable` unless storage answers. */
+  ping(): Promise<void>
+  close(): Promise<void>
+}

@@ -1,0 +1,113 @@
+import { type Kysely, sql } from 'kysely'
+import type { Clock } from '../clock/clock.ts'
+import { AppError } from '../errors/app-error.ts'
+import type { Logger } from '../logging/logger.ts'
+import type { Database, Reader, Transaction } from './database.ts'
+import { MIGRATIONS, type Migration } from './migrations/index.ts'
+
+declare module './tables.ts' {
+  interface Tables {
+    schema_migrations: { number: number; name: string; applied_at: number }
+  }
+}
+
+export interface MigrateOptions {
+  clock: Clock
+  log: Logger
+  onProgress?: (done: number, total: number, name: string) => void
+  /** The list of this version unless a test brings its own. */
+  migrations?: readonly Migration[]
+}
+
+// Any fixed number; it keeps two processes that start together from migrating at the same time.
+const ADVISORY_LOCK = 7_314_902_215
+
+/**
+ * Brings the schema to this version, all pending migrations in one transaction: either every one of them happened or
+ * none. Processes that start together queue up, and the later ones find nothing left to do.
+ */
+export function migrate(db: Database, options: MigrateOptions): Promise<number[]> {
+  const { clock, log, onProgress, migrations = MIGRATIONS } = options
+  const work = async (tx: Transaction) => {
+    if (tx.engine === 'postgres') await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(tx.query)
+    await createMigrationsTable(tx)
+    const applied = await appliedMigrations(tx)
+    refuseForeignSchema(applied, migrations)
+    const done: number[] = []
+    for (const [index, migration] of migrations.entries()) {
+      const number = index + 1
+      if (number <= applied.length) continue
+      onProgress?.(done.length, migrations.length - applied.length, migration.name)
+      await migration.up(tx.query as unknown as Kysely<unknown>, tx.engine)
+      await tx.query
+        .insertInto('schema_migrations')
+        .values({ number, name: migration.name, applied_at: clock.now() })
+        .execute()
+      done.push(number)
+    }
+    tx.afterCommit(() => {
+      if (done.length > 0) log.info({ migrations: done }, `the database schema is now at version ${migrations.length}`)
+    })
+    return done
+  }
+  return db.write(work, { alone: true, isolation: 'read committed' })
+}
+
+export interface SchemaState {
+  /** Number of the newest applied migration; 0 for an empty database. */
+  version: number
+  /** The version this program brings. */
+  known: number
+  pending: string[]
+}
+
+/** Reads the state without changing it; refuses a schema that this version does not understand. */
+export async function schemaVersion(db: Database, migrations: readonly Migration[] = MIGRATIONS): Promise<SchemaState> {
+  const applied = (await hasMigrationsTable(db)) ? await appliedMigrations(db) : []
+  refuseForeignSchema(applied, migrations)
+  return {
+    version: applied.length,
+    known: migrations.length,
+    pending: migrations.slice(applied.length).map((migration) => migration.name),
+  }
+}
+
+async function createMigrationsTable(tx: Transaction): Promise<void> {
+  await tx.query.schema
+    .createTable('schema_migrations')
+    .ifNotExists()
+    .addColumn('number', 'integer', (column) => column.primaryKey())
+    .addColumn('name', 'text', (column) => column.notNull())
+    .addColumn('applied_at', 'bigint', (column) => column.notNull())
+    .execute()
+}
+
+async function hasMigrationsTable(db: Reader): Promise<boolean> {
+  const { rows } =
+    db.engine === 'sqlite'
+      ? await sql`select 1 from sqlite_master where type = 'table' and name = 'schema_migrations'`.execute(db.query)
+      : await sql`select 1 where to_regclass('schema_migrations') is not null`.execute(db.query)
+  return rows.length > 0
+}
+
+function appliedMigrations(db: Reader): Promise<{ number: number; name: string }[]> {
+  return db.query.selectFrom('schema_migrations').select(['number', 'name']).orderBy('number').execute()
+}
+
+function refuseForeignSchema(applied: { number: number; name: string }[], migrations: readonly Migration[]): void {
+  if (applied.length > migrations.length) {
+    throw new AppError(
+      'failed_precondition',
+      `The database was made by a newer version of Commonplace (schema ${applied.length}, this version knows ` +
+        `${migrations.length}): start the newer version, or restore a backup made by this one`,
+    )
+  }
+  const stranger = applied.find(({ number, name }, index) => number !== index + 1 || migrations[index]?.name !== name)
+  if (stranger !== undefined) {
+    throw new AppError(
+      'failed_precondition',
+      `The database has an unknown schema (step ${stranger.number} is "${stranger.name}"): ` +
+        'it belongs to another program or version; choose another database',
+    )
+  }
+}

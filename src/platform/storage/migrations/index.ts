@@ -1,0 +1,12 @@
+import type { Kysely } from 'kysely'
+import type { Engine } from '../database.ts'
+import * as foundation from './0001-foundation.ts'
+import * as users from './0002-users.ts'
+
+export interface Migration {
+  name: string
+  up(db: Kysely<unknown>, engine: Engine): Promise<void>
+}
+
+/** In order; the number of a migration is its place here, starting at 1. Released ones are never edited. */
+export const MIGRATIONS: readonly Migration[] = [foundation, users]

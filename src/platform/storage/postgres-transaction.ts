@@ -1,0 +1,75 @@
+import type { Kysely, QueryResult } from 'kysely'
+import type pg from 'pg'
+import type { Transaction } from './database.ts'
+import { kyselyOver } from './kysely-over.ts'
+import type { Statement } from './statement.ts'
+import type { Tables } from './tables.ts'
+
+/** A transaction on one lent connection; a snapshot is the same without the right to write. */
+export class PostgresTransaction implements Transaction {
+  readonly engine = 'postgres'
+  readonly isTransaction = true
+  readonly commitCallbacks: (() => void)[] = []
+  readonly signals: { topic: string; body: string }[] = []
+  readonly #client: pg.PoolClient
+  #query: Kysely<Tables> | undefined
+  #ended = false
+  #cursors = 0
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client
+  }
+
+  get query(): Kysely<Tables> {
+    this.#query ??= kyselyOver('postgres', {
+      execute: (sql, parameters) => this.#execute(sql, parameters),
+      stream: (sql, parameters, chunkSize) => this.#stream(sql, parameters, chunkSize),
+    })
+    return this.#query
+  }
+
+  async run<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]> {
+    this.#assertOpen()
+    const prepared = statement.prepared('postgres')
+    const { rows } = await this.#client.query({ name: prepared.name, text: prepared.sql, values: prepared.bind(input) })
+    return rows
+  }
+
+  afterCommit(callback: () => void): void {
+    this.commitCallbacks.push(callback)
+  }
+
+  signal(topic: string, body = ''): void {
+    this.signals.push({ topic, body })
+  }
+
+  end(): void {
+    this.#ended = true
+  }
+
+  async #execute(sql: string, parameters: readonly unknown[]): Promise<QueryResult<unknown>> {
+    this.#assertOpen()
+    const { rows, rowCount } = await this.#client.query(sql, parameters as unknown[])
+    return { rows, numAffectedRows: BigInt(rowCount ?? 0) }
+  }
+
+  /** A server-side cursor: at most one chunk of rows is in memory. */
+  async *#stream(
+    sql: string,
+    parameters: readonly unknown[],
+    chunkSize: number,
+  ): AsyncIterableIterator<QueryResult<unknown>> {
+    const cursor = `c${++this.#cursors}`
+    await this.#execute(`declare ${cursor} no scroll cursor for ${sql}`, parameters)
+    for (;;) {
+      const chunk = await this.#execute(`fetch ${chunkSize} from ${cursor}`, [])
+      yield { rows: chunk.rows }
+      if (chunk.rows.length < chunkSize) break
+    }
+    await this.#execute(`close ${cursor}`, [])
+  }
+
+  #assertOpen(): void {
+    if (this.#ended) throw new Error('The transaction has ended')
+  }
+}

@@ -1,0 +1,91 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
+import type { QueryResult } from 'kysely'
+
+interface CachedStatement {
+  statement: StatementSync
+  returnsRows: boolean
+}
+
+// One connection meets a few hundred different texts; dynamic filters must not grow the cache without end.
+const STATEMENT_CACHE_SIZE = 500
+
+// Readers wait for nobody but a process that repairs the log after a crash; at the opening, others may be opening, too.
+const READ_WAIT_MS = 50
+const OPEN_WAIT_MS = 5_000
+
+/** One SQLite connection with prepared statements kept by their text, least recently used dropped first. */
+export class SqliteConnection {
+  readonly #db: DatabaseSync
+  readonly #statements = new Map<string, CachedStatement>()
+
+  constructor(file: string, options: { readOnly: boolean }) {
+    this.#db = new DatabaseSync(file, {
+      readOnly: options.readOnly,
+      enableForeignKeyConstraints: true,
+      timeout: options.readOnly ? READ_WAIT_MS : OPEN_WAIT_MS,
+    })
+    if (!options.readOnly) {
+      this.#db.exec('pragma journal_mode = wal')
+      // NOTE Nothing is answered before it is on disk: FULL makes every commit of the log an fsync.
+      this.#db.exec('pragma synchronous = full')
+      // Anonymization promises that no byte of a person stays behind.
+      this.#db.exec('pragma secure_delete = on')
+      this.#db.exec('pragma journal_size_limit = 67108864')
+      // From here on waiting is the writer's: inside SQLite it would stop the event loop.
+      this.#db.exec('pragma busy_timeout = 0')
+    }
+    this.#db.exec('pragma cache_size = -16384')
+    this.#db.exec('pragma temp_store = memory')
+  }
+
+  get inTransaction(): boolean {
+    return this.#db.isTransaction
+  }
+
+  get handle(): DatabaseSync {
+    return this.#db
+  }
+
+  execute(sql: string, parameters: readonly unknown[]): QueryResult<unknown> {
+    const { statement, returnsRows } = this.#prepare(sql)
+    if (returnsRows) return { rows: statement.all(...(parameters as SQLInputValue[])) }
+    const { changes, lastInsertRowid } = statement.run(...(parameters as SQLInputValue[]))
+    return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
+  }
+
+  /** The same without the counts, for statements on hot paths. */
+  rows(sql: string, parameters: readonly unknown[]): unknown[] {
+    const { statement, returnsRows } = this.#prepare(sql)
+    if (returnsRows) return statement.all(...(parameters as SQLInputValue[]))
+    statement.run(...(parameters as SQLInputValue[]))
+    return []
+  }
+
+  /** Rows as they are read; holds a statement of its own, so other queries may run between two of them. */
+  *iterate(sql: string, parameters: readonly unknown[]): Generator<unknown> {
+    yield* this.#db.prepare(sql).iterate(...(parameters as SQLInputValue[]))
+  }
+
+  #prepare(sql: string): CachedStatement {
+    const cached = this.#statements.get(sql)
+    if (cached !== undefined) {
+      if (this.#statements.size > STATEMENT_CACHE_SIZE / 2) {
+        this.#statements.delete(sql)
+        this.#statements.set(sql, cached)
+      }
+      return cached
+    }
+    const statement = this.#db.prepare(sql)
+    const entry = { statement, returnsRows: statement.columns().length > 0 }
+    this.#statements.set(sql, entry)
+    if (this.#statements.size > STATEMENT_CACHE_SIZE) {
+      this.#statements.delete(this.#statements.keys().next().value as string)
+    }
+    return entry
+  }
+
+  close(): void {
+    this.#statements.clear()
+    this.#db.close()
+  }
+}

@@ -1,0 +1,101 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Kysely, QueryResult } from 'kysely'
+import type { Clock } from '../clock/clock.ts'
+import type { Transaction } from './database.ts'
+import { kyselyOver } from './kysely-over.ts'
+import type { SqliteConnection } from './sqlite-connection.ts'
+import type { Statement } from './statement.ts'
+import type { Tables } from './tables.ts'
+
+// SQLite answers at once, so a long transaction would never let the event loop turn; it steps aside this often.
+const YIELD_EVERY_MS = 10
+
+/** One operation inside the writer's commit. The writer decides when it begins, ends or is interrupted. */
+export class SqliteTransaction implements Transaction {
+  readonly engine = 'sqlite'
+  readonly isTransaction = true
+  readonly startedAt: number
+  lastQueryAt: number
+  commitCallbacks: (() => void)[] | undefined
+  signals: { topic: string; body: string }[] | undefined
+  readonly #connection: SqliteConnection
+  readonly #clock: Clock
+  #query: Kysely<Tables> | undefined
+  #interrupt: ((reason: unknown) => void) | undefined
+  #lastYieldAt: number
+  #ended: unknown
+
+  constructor(connection: SqliteConnection, clock: Clock) {
+    this.#connection = connection
+    this.#clock = clock
+    this.startedAt = this.lastQueryAt = this.#lastYieldAt = clock.elapsedMs()
+  }
+
+  /** Settles with the work, or as soon as the transaction is ended from outside. */
+  settle<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#interrupt = reject
+      work(this).then(resolve, reject)
+    })
+  }
+
+  /** From here on every query of it fails: the work may still be running, but no longer inside the transaction. */
+  end(reason: unknown = ENDED): void {
+    this.#ended ??= reason
+    this.#interrupt?.(reason)
+  }
+
+  get query(): Kysely<Tables> {
+    this.#query ??= kyselyOver('sqlite', {
+      execute: (sql, parameters) => this.#whenFree(() => this.#connection.execute(sql, parameters)),
+      stream: (sql, parameters) => this.#stream(sql, parameters),
+    })
+    return this.#query
+  }
+
+  run<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]> {
+    const prepared = statement.prepared('sqlite')
+    return this.#whenFree(() => this.#connection.rows(prepared.sql, prepared.bind(input)) as Row[])
+  }
+
+  afterCommit(callback: () => void): void {
+    this.commitCallbacks ??= []
+    this.commitCallbacks.push(callback)
+  }
+
+  signal(topic: string, body = ''): void {
+    this.signals ??= []
+    this.signals.push({ topic, body })
+  }
+
+  // Not an async function: the usual case answers with a settled promise and costs one turn of the microtask queue.
+  #whenFree<T>(query: () => T): Promise<T> {
+    const now = this.#clock.elapsedMs()
+    if (now - this.#lastYieldAt > YIELD_EVERY_MS) return this.#afterYield(query)
+    if (this.#ended !== undefined) return Promise.reject(this.#ended)
+    this.lastQueryAt = now
+    try {
+      return Promise.resolve(query())
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  async #afterYield<T>(query: () => T): Promise<T> {
+    await nextTurn()
+    if (this.#ended !== undefined) throw this.#ended
+    this.lastQueryAt = this.#lastYieldAt = this.#clock.elapsedMs()
+    return query()
+  }
+
+  async *#stream(sql: string, parameters: readonly unknown[]): AsyncIterableIterator<QueryResult<unknown>> {
+    const rows = await this.#whenFree(() => this.#connection.iterate(sql, parameters))
+    for (;;) {
+      const { done, value } = await this.#whenFree(() => rows.next())
+      if (done) return
+      yield { rows: [value] }
+    }
+  }
+}
+
+const ENDED = new Error('The transaction has ended')

@@ -1,0 +1,162 @@
+import type { Kysely, QueryResult } from 'kysely'
+import type { Clock } from '../clock/clock.ts'
+import type { Logger } from '../logging/logger.ts'
+import type { Database, Reader, Transaction, WriteOptions } from './database.ts'
+import { kyselyOver } from './kysely-over.ts'
+import { Signals } from './signals.ts'
+import { SqliteConnection } from './sqlite-connection.ts'
+import { SqliteWriter } from './sqlite-writer.ts'
+import type { Statement } from './statement.ts'
+import { toStorageError } from './storage-errors.ts'
+import type { Tables } from './tables.ts'
+
+// Snapshots that are open at the same time; more wait for one to end.
+const SNAPSHOT_CONNECTIONS = 8
+
+/** The embedded engine: one file, one writer, read connections of their own. */
+export class SqliteDatabase implements Database {
+  readonly engine = 'sqlite'
+  readonly query: Kysely<Tables>
+  readonly file: string
+  readonly #signals = new Signals()
+  readonly #writer: SqliteWriter
+  readonly #reader: SqliteConnection
+  readonly #snapshots: SqliteConnection[] = []
+  readonly #waiting: ((connection: SqliteConnection) => void)[] = []
+  #openSnapshots = 0
+  #closed = false
+
+  constructor(file: string, clock: Clock, log: Logger) {
+    this.file = file
+    this.#writer = new SqliteWriter(new SqliteConnection(file, { readOnly: false }), clock, this.#signals, log)
+    this.#reader = new SqliteConnection(file, { readOnly: true })
+    const runner = new ConnectionRunner(this.#reader)
+    this.query = kyselyOver('sqlite', {
+      execute: (sql, parameters) => runner.execute(sql, parameters),
+      stream: () => {
+        // As long as it is open, everybody who shares the connection would see the state of its beginning.
+        throw new Error('Stream inside Database.read: it holds one state of the data')
+      },
+    })
+  }
+
+  async run<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]> {
+    return runPrepared(this.#reader, statement, input)
+  }
+
+  async read<T>(work: (snapshot: Reader) => Promise<T>): Promise<T> {
+    const connection = await this.#borrow()
+    try {
+      connection.execute('begin', [])
+      return await work(new Snapshot(connection))
+    } catch (error) {
+      throw toStorageError(error)
+    } finally {
+      if (connection.inTransaction) connection.execute('rollback', [])
+      this.#giveBack(connection)
+    }
+  }
+
+  write<T>(work: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T> {
+    return this.#writer.write(work, options)
+  }
+
+  subscribe(topic: string, listener: (body: string) => void): () => void {
+    return this.#signals.subscribe(topic, listener)
+  }
+
+  async ping(): Promise<void> {
+    try {
+      this.#reader.execute('select 1 from sqlite_master limit 1', [])
+    } catch (error) {
+      throw toStorageError(error)
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#writer.drain()
+    this.#closed = true
+    this.#reader.close()
+    for (const connection of this.#snapshots.splice(0)) connection.close()
+    // NOTE Last: only a connection that may write empties the log into the file and removes it.
+    this.#writer.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #borrow(): Promise<SqliteConnection> {
+    const idle = this.#snapshots.pop()
+    if (idle !== undefined) return idle
+    if (this.#openSnapshots >= SNAPSHOT_CONNECTIONS) return new Promise((resolve) => this.#waiting.push(resolve))
+    this.#openSnapshots++
+    return new SqliteConnection(this.file, { readOnly: true })
+  }
+
+  #giveBack(connection: SqliteConnection): void {
+    const next = this.#waiting.shift()
+    if (next !== undefined) next(connection)
+    else if (this.#closed) connection.close()
+    else this.#snapshots.push(connection)
+  }
+}
+
+class Snapshot implements Reader {
+  readonly engine = 'sqlite'
+  readonly query: Kysely<Tables>
+  readonly #connection: SqliteConnection
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection
+    this.query = kyselyOver('sqlite', new ConnectionRunner(connection))
+  }
+
+  async run<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]> {
+    return runPrepared(this.#connection, statement, input)
+  }
+}
+
+class ConnectionRunner {
+  readonly #connection: SqliteConnection
+
+  constructor(connection: SqliteConnection) {
+    this.#connection = connection
+  }
+
+  async execute(sql: string, parameters: readonly unknown[]): Promise<QueryResult<unknown>> {
+    try {
+      return this.#connection.execute(sql, parameters)
+    } catch (error) {
+      throw toStorageError(error)
+    }
+  }
+
+  async *stream(
+    sql: string,
+    parameters: readonly unknown[],
+    chunkSize: number,
+  ): AsyncIterableIterator<QueryResult<unknown>> {
+    let rows: unknown[] = []
+    for (const row of this.#connection.iterate(sql, parameters)) {
+      rows.push(row)
+      if (rows.length < chunkSize) continue
+      yield { rows }
+      rows = []
+    }
+    yield { rows }
+  }
+}
+
+function runPrepared<Input extends object, Row>(
+  connection: SqliteConnection,
+  statement: Statement<Input, Row>,
+  input: Input,
+): Row[] {
+  const prepared = statement.prepared('sqlite')
+  try {
+    return connection.execute(prepared.sql, prepared.bind(input)).rows as Row[]
+  } catch (error) {
+    throw toStorageError(error)
+  }
+}

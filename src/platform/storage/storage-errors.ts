@@ -1,0 +1,105 @@
+import { AppError, isAppError } from '../errors/app-error.ts'
+
+/** SQLite's extended result codes and PostgreSQL's SQLSTATEs that the code tells apart. */
+const SQLITE = {
+  BUSY: 5,
+  LOCKED: 6,
+  NOMEM: 7,
+  READONLY: 8,
+  IOERR: 10,
+  CORRUPT: 11,
+  FULL: 13,
+  CANTOPEN: 14,
+  CONSTRAINT: 19,
+  NOTADB: 26,
+}
+const SQLITE_UNIQUE = new Set([1555, 2067, 2579])
+const RETRY_STATES = new Set(['40001', '40P01'])
+const LOST_STATES = /^(08...|57P0[1-5]|53300|53400|58...)$/
+const LOST_CODES = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EPIPE',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+])
+
+interface EngineError {
+  code?: string
+  errcode?: number
+  message?: string
+}
+
+function sqliteCode(error: EngineError): number | undefined {
+  return error.code === 'ERR_SQLITE_ERROR' && error.errcode !== undefined ? error.errcode & 0xff : undefined
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  const { code, errcode } = (error ?? {}) as EngineError
+  return code === '23505' || (code === 'ERR_SQLITE_ERROR' && SQLITE_UNIQUE.has(errcode as number))
+}
+
+export function isSqliteBusy(error: unknown): boolean {
+  const code = sqliteCode((error ?? {}) as EngineError)
+  return code === SQLITE.BUSY || code === SQLITE.LOCKED
+}
+
+/** PostgreSQL asks for the whole transaction to be run again. */
+export function isSerializationFailure(error: unknown): boolean {
+  return RETRY_STATES.has((error as EngineError)?.code ?? '')
+}
+
+export function isConnectionLost(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as EngineError
+  return (
+    LOST_CODES.has(code ?? '') ||
+    LOST_STATES.test(code ?? '') ||
+    /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i.test(
+      message ?? '',
+    )
+  )
+}
+
+/**
+ * What the storage layer throws for trouble that is not the caller's fault. Everything else (a constraint, a bug)
+ * passes unchanged, so that stores can tell a duplicate from a defect.
+ */
+export function toStorageError(error: unknown): unknown {
+  if (isAppError(error)) return error
+  switch (sqliteCode((error ?? {}) as EngineError)) {
+    case SQLITE.FULL:
+      return unavailable(
+        'The disk that holds the data directory is full: free some space and repeat the request',
+        error,
+      )
+    case SQLITE.BUSY:
+    case SQLITE.LOCKED:
+      return unavailable('Another process keeps the database locked: repeat the request', error)
+    case SQLITE.IOERR:
+    case SQLITE.READONLY:
+    case SQLITE.CANTOPEN:
+      return unavailable(
+        'The database file cannot be written: check the data directory, its permissions and its disk',
+        error,
+      )
+    case SQLITE.CORRUPT:
+    case SQLITE.NOTADB:
+      return unavailable('The database file is damaged: run "commonplace doctor", then restore a backup', error)
+  }
+  const code = (error as EngineError)?.code
+  if (code === '53100')
+    return unavailable('The disk of the PostgreSQL server is full: free some space and repeat the request', error)
+  if (isConnectionLost(error)) return unavailable('Storage does not answer right now: repeat the request', error)
+  if (isSerializationFailure(error)) {
+    return new AppError('aborted', 'Too many concurrent changes to the same data: repeat the request', { cause: error })
+  }
+  return error
+}
+
+function unavailable(message: string, cause: unknown): AppError {
+  return new AppError('unavailable', message, { cause, headers: { 'retry-after': '5' } })
+}

@@ -1,0 +1,46 @@
+import type { Engine, Reader, Transaction } from '../storage/database.ts'
+import { statement } from '../storage/statement.ts'
+
+declare module '../storage/tables.ts' {
+  interface Tables {
+    tallies: { name: string; shard: number; amount: number }
+  }
+}
+
+// On PostgreSQL two transactions that raise the same row conflict; spread over shards they rarely meet. SQLite has
+// one writer and needs one row.
+const SHARDS: Record<Engine, number> = { sqlite: 1, postgres: 32 }
+
+const addToShard = statement<{ name: string; shard: number; amount: number }>((query, p) =>
+  query
+    .insertInto('tallies')
+    .values({ name: p('name'), shard: p('shard'), amount: p('amount') })
+    .onConflict((conflict) =>
+      conflict.columns(['name', 'shard']).doUpdateSet((eb) => ({
+        amount: eb('tallies.amount', '+', eb.ref('excluded.amount')),
+      })),
+    ),
+)
+
+/** A count that is kept instead of counted: raised and lowered in the transaction that changes what it counts. */
+export async function addToTally(tx: Transaction, name: string, amount: number): Promise<void> {
+  if (amount === 0) return
+  await tx.run(addToShard, { name, shard: Math.floor(Math.random() * SHARDS[tx.engine]), amount })
+}
+
+/** 0 for a tally that was never raised. */
+export async function readTallies(reader: Reader, names: readonly string[]): Promise<Map<string, number>> {
+  const tallies = new Map<string, number>(names.map((name) => [name, 0]))
+  if (names.length === 0) return tallies
+  const rows = await reader.query
+    .selectFrom('tallies')
+    .select(['name', 'amount'])
+    .where('name', 'in', [...tallies.keys()])
+    .execute()
+  for (const { name, amount } of rows) tallies.set(name, (tallies.get(name) as number) + amount)
+  return tallies
+}
+
+export async function dropTally(tx: Transaction, name: string): Promise<void> {
+  await tx.query.deleteFrom('tallies').where('name', '=', name).execute()
+}

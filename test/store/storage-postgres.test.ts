@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:net'
+import { after, before, describe, test } from 'node:test'
+import { sql } from 'kysely'
+import { SystemClock } from '../../src/platform/clock/clock.ts'
+import { isAppError } from '../../src/platform/errors/app-error.ts'
+import type { Database } from '../../src/platform/storage/database.ts'
+import { openDatabase } from '../../src/platform/storage/open.ts'
+import { tempDir } from '../support/each-database.ts'
+import { postgresUnavailable } from '../support/postgres.ts'
+import { createDatabase, type TestDatabase } from '../support/postgres-database.ts'
+import { silentLogger } from '../support/silent-logger.ts'
+import { gate, increment, itemValue, put } from './storage-items.ts'
+
+const unavailable = postgresUnavailable()
+
+describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: ${unavailable}` }, () => {
+  let database: TestDatabase
+  let db: Database
+  let other: Database
+  const options = { clock: new SystemClock(), log: silentLogger(), dataDir: tempDir(), poolSize: 4 }
+
+  before(async () => {
+    database = await createDatabase({ migrated: false })
+    db = await openDatabase({ ...options, databaseUrl: database.url })
+    other = await openDatabase({ ...options, databaseUrl: database.url })
+    await db.write((tx) => sql`create table items (id text primary key, value bigint not null)`.execute(tx.query))
+  })
+
+  after(async () => {
+    await Promise.all([db.close(), other.close()])
+    await database.drop()
+  })
+
+  /** Ends every connection to the database but the one that asks. */
+  async function killConnections(): Promise<void> {
+    const { default: pg } = await import('pg')
+    const client = new pg.Client({ connectionString: database.url })
+    await client.connect()
+    await client.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+    )
+    await client.end()
+  }
+
+  /** After an outage the pool may hold several dead connections; each costs one failure that says so. */
+  async function eventually<T>(work: () => Promise<T>): Promise<T> {
+    for (let tries = 0; ; tries++) {
+      try {
+        return await work()
+      } catch (error) {
+        if (!isAppError(error, 'unavailable') || tries > 20) throw error
+      }
+    }
+  }
+
+  test('two increments that meet are both done, because the loser is run again', async () => {
+    await db.write((tx) => put(tx, 'counter', 0))
+    const bothHaveRead = gate()
+    let readers = 0
+    let runs = 0
+    const add = (target: Database) =>
+      target.write(async (tx) => {
+        runs++
+        await itemValue(tx, 'counter')
+        if (++readers === 2) bothHaveRead.open()
+        await bothHaveRead.opened
+        await increment(tx, 'counter')
+      })
+    await Promise.all([add(db), add(other)])
+    assert.equal(await itemValue(db, 'counter'), 2)
+    assert.equal(runs, 3)
+  })
+
+  test('a signal reaches the other process once it can see the change', async () => {
+    const seen = new Promise<[string, number | undefined]>((resolve) => {
+      other.subscribe('news', (body) => void itemValue(other, 'signalled').then((value) => resolve([body, value])))
+    })
+    await db.write(async (tx) => {
+      await put(tx, 'signalled', 1)
+      tx.signal('news', 'hello "you" ✓')
+    })
+    assert.deepEqual(await seen, ['hello "you" ✓', 1])
+  })
+
+  test('a stranger on the channel disturbs nobody', async () => {
+    const heard = gate()
+    db.subscribe('after noise', heard.open)
+    for (const noise of ['', 'no json', '[]', '[1,2]', '{"a":1}', 'null', '["after"]']) {
+      await sql`select pg_notify('commonplace', ${noise})`.execute(db.query)
+    }
+    await other.write(async (tx) => tx.signal('after noise'))
+    await heard.opened
+  })
+
+  test('a connection that is lost in the middle of a change says so, and the next change works', async () => {
+    await assert.rejects(
+      db.write(async (tx) => {
+        await put(tx, 'lost', 1)
+        await killConnections()
+        await put(tx, 'lost too', 1)
+      }),
+      (error) => isAppError(error, 'unavailable') && /does not answer right now/.test(error.message),
+    )
+    await eventually(() => db.write((tx) => put(tx, 'found', 1)))
+    assert.equal(await eventually(() => itemValue(db, 'lost')), undefined)
+    await eventually(() => db.ping())
+  })
+
+  test('who listens is woken when the connection is back, and hears signals again', async () => {
+    const woken = gate()
+    db.subscribe('wake', woken.open)
+    await killConnections()
+    await woken.opened
+    const heard = gate()
+    db.subscribe('again', (body) => body === 'now' && heard.open())
+    await eventually(() => other.write(async (tx) => tx.signal('again', 'now')))
+    await heard.opened
+  })
+
+  test('a server that is not there is told in one sentence', async () => {
+    const probe = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => probe.once('listening', resolve))
+    const { port } = probe.address() as { port: number }
+    await new Promise((resolve) => probe.close(resolve))
+    await assert.rejects(
+      openDatabase({ ...options, databaseUrl: `postgres://nobody@127.0.0.1:${port}/nothing` }),
+      (error) => isAppError(error, 'unavailable'),
+    )
+  })
+})

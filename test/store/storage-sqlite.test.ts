@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync } from 'node:fs'
+import { after, describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sql } from 'kysely'
+import { SystemClock } from '../../src/platform/clock/clock.ts'
+import { isAppError } from '../../src/platform/errors/app-error.ts'
+import type { Database } from '../../src/platform/storage/database.ts'
+import { openDatabase } from '../../src/platform/storage/open.ts'
+import { tempDir } from '../support/each-database.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { silentLogger } from '../support/silent-logger.ts'
+import { startChild } from './start-child.ts'
+import { allItems, gate, insertItem, itemValue, put } from './storage-items.ts'
+
+const log = silentLogger()
+
+describe('the one writer of SQLite', () => {
+  const opened: Database[] = []
+  after(() => Promise.all(opened.map((db) => db.close())))
+
+  async function open(clock = new SystemClock() as FakeClock | SystemClock) {
+    const dataDir = tempDir()
+    const db = await openDatabase({ dataDir, clock, log })
+    opened.push(db)
+    await db.write((tx) => sql`create table items (id text primary key, value bigint not null)`.execute(tx.query))
+    return { db, dataDir, place: { dataDir, databaseUrl: null } }
+  }
+
+  /** Moves the clock until the promise settles. */
+  async function advanceUntil<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
+    let settled = false
+    promise.then(
+      () => (settled = true),
+      () => (settled = true),
+    )
+    for (let n = 0; !settled && n < 1_000; n++) await clock.advance(10)
+    return promise
+  }
+
+  test('an operation that waits for something else is refused, and delays the others for a moment only', async () => {
+    const clock = new FakeClock()
+    const { db } = await open(clock)
+    const never = gate()
+    const stalled = db.write(async (tx) => {
+      await put(tx, 'stalled', 1)
+      await never.opened
+    })
+    const refusal = stalled.then(
+      () => 'done',
+      (error: unknown) => error,
+    )
+    const others = Promise.all(Array.from({ length: 10 }, (_, n) => db.write((tx) => put(tx, `${n}`, n))))
+    const before = clock.elapsedMs()
+    await advanceUntil(clock, others)
+    assert.ok(clock.elapsedMs() - before < 100, `${clock.elapsedMs() - before} ms`)
+    assert.ok(isAppError(await advanceUntil(clock, refusal), 'internal'))
+    await advanceUntil(
+      clock,
+      db.write((tx) => put(tx, 'after', 1)),
+    )
+    assert.equal((await allItems(db)).has('stalled'), false)
+    assert.equal((await allItems(db)).size, 11)
+  })
+
+  test('a long operation does not hold up the short ones that came with it', async () => {
+    const { db } = await open()
+    const order: string[] = []
+    const long = db.write(async (tx) => {
+      const began = performance.now()
+      for (let n = 0; performance.now() - began < 120; n++) await tx.run(insertItem, { id: `long ${n}`, value: n })
+    })
+    const short = Array.from({ length: 20 }, (_, n) =>
+      db.write((tx) => put(tx, `short ${n}`, n)).then(() => order.push('short')),
+    )
+    await Promise.all([long.then(() => order.push('long')), ...short])
+    assert.equal(order.indexOf('long'), 20)
+  })
+
+  test('the event loop turns while a long operation runs', async () => {
+    const { db } = await open()
+    let turns = 0
+    let longest = 0
+    let running = true
+    const watch = (async () => {
+      for (let last = performance.now(); running; turns++) {
+        await nextTurn()
+        longest = Math.max(longest, performance.now() - last)
+        last = performance.now()
+      }
+    })()
+    await db.write(
+      async (tx) => {
+        const began = performance.now()
+        for (let n = 0; performance.now() - began < 300; n++) await tx.run(insertItem, { id: `${n}`, value: n })
+      },
+      { alone: true },
+    )
+    running = false
+    await watch
+    assert.ok(turns > 8, `${turns} turns`)
+    assert.ok(longest < 150, `${longest} ms without a turn`)
+  })
+
+  test('waits for another process that is writing, without stopping the event loop', async () => {
+    const { db, place } = await open()
+    const child = startChild({ place, do: 'hold write lock' })
+    assert.equal(await child.nextLine(), 'ready')
+    let written = false
+    const write = db.write((tx) => put(tx, 'a', 1)).then(() => (written = true))
+    let longest = 0
+    for (let n = 0, last = performance.now(); n < 30; n++, last = performance.now()) {
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      longest = Math.max(longest, performance.now() - last)
+    }
+    assert.equal(written, false)
+    assert.ok(longest < 45, `the event loop stood still for ${longest} ms`)
+    child.letGo()
+    await write
+    assert.equal(await itemValue(db, 'a'), 1)
+    assert.equal(await child.ended, 0)
+  })
+
+  test('a command that waits for the writer beside it does not end before its write is done', async () => {
+    const { db, place } = await open()
+    const { opened: finish, open: letGo } = gate()
+    const started = gate()
+    const holding = db.write(
+      async (tx) => {
+        await put(tx, 'mine', 1)
+        started.open()
+        await finish
+      },
+      { alone: true },
+    )
+    await started.opened
+    const child = startChild({ place, do: 'write' })
+    assert.equal(await child.nextLine(), 'ready')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    letGo()
+    await holding
+    assert.equal(await child.nextLine(), 'written')
+    assert.equal(await child.ended, 0)
+    assert.equal((await allItems(db)).size, 2)
+  })
+
+  test('a full disk is told as such, damages nothing, and is forgotten when there is space again', async () => {
+    const { db } = await open()
+    const limit = (pages: number) => db.write((tx) => sql`pragma max_page_count = ${sql.lit(pages)}`.execute(tx.query))
+    const { rows } = await sql<{ page_count: number }>`pragma page_count`.execute(db.query)
+    await limit((rows[0]?.page_count as number) + 4)
+    const big = 'x'.repeat(3_000)
+    const results = await Promise.allSettled(
+      Array.from({ length: 40 }, (_, n) =>
+        db.write(async (tx) => {
+          await put(tx, `${n} ${big}`, n)
+          await put(tx, `${n} second ${big}`, n)
+        }),
+      ),
+    )
+    const failures = results.filter((result) => result.status === 'rejected')
+    assert.ok(failures.length > 0)
+    for (const { reason } of failures) {
+      assert.ok(isAppError(reason, 'unavailable'))
+      assert.match(reason.message, /disk .* is full: free some space/)
+    }
+    const acknowledged = results.flatMap((result, n) => (result.status === 'fulfilled' ? [n, n] : []))
+    assert.deepEqual(
+      [...(await allItems(db)).values()].sort((a, b) => a - b),
+      acknowledged,
+    )
+    const check = await sql<{ integrity_check: string }>`pragma integrity_check`.execute(db.query)
+    assert.equal(check.rows[0]?.integrity_check, 'ok')
+    await limit(1_000_000)
+    await db.write((tx) => put(tx, big, 1))
+    assert.equal((await allItems(db)).size, acknowledged.length + 1)
+  })
+
+  test('a database that was closed is one file', async () => {
+    const { db, dataDir } = await open()
+    await db.write((tx) => put(tx, 'a', 1))
+    await db.read((snapshot) => itemValue(snapshot, 'a'))
+    assert.ok(existsSync(`${dataDir}/commonplace.db-wal`))
+    await db.close()
+    assert.deepEqual(readdirSync(dataDir), ['commonplace.db'])
+    opened.splice(opened.indexOf(db), 1)
+  })
+})
