@@ -1,0 +1,92 @@
+import { CIDR, HOST, isLoopback, ORIGIN } from '../formats.ts'
+import { bytes, duration, group, integer, list, orNull, text } from '../keys.ts'
+import { show } from '../problems.ts'
+
+const portNumber = { min: 0, max: 65_535 }
+
+export const serverSettings = group(
+  {
+    host: text({
+      ...HOST,
+      description: 'Address to listen on. `dev` takes loopback addresses only.',
+      default: '0.0.0.0',
+      byMode: { dev: '127.0.0.1' },
+      example: '127.0.0.1',
+    }),
+    port: integer({ ...portNumber, description: 'Port for HTTP and Connect; 0 takes any free one.', default: 4040 }),
+    grpc_port: integer({
+      ...portNumber,
+      description: 'Port for gRPC over cleartext HTTP/2; 0 takes any free one.',
+      default: 4041,
+    }),
+    metrics_port: orNull(
+      integer({
+        ...portNumber,
+        description: 'Port of its own for `/metrics`; null serves it on the main port.',
+        example: 9464,
+      }),
+    ),
+    base_url: orNull(
+      text({
+        ...ORIGIN,
+        description:
+          'The address people reach the server at; null means `http://localhost:<port>`. Set it in production.',
+        example: 'https://kb.example.org',
+      }),
+    ),
+    trusted_proxies: list(text({ ...CIDR, example: '10.0.0.0/8' }), {
+      description: 'Addresses and ranges of the proxies whose forwarding headers are believed.',
+      default: [],
+    }),
+    shutdown_timeout: duration({
+      description: 'How long requests in flight may go on after SIGTERM or SIGINT.',
+      default: '10s',
+      max: '1h',
+    }),
+    body_limit: bytes({
+      description: 'Largest request body; some operations allow less.',
+      default: 10_485_760,
+      min: 1024,
+      max: 1_073_741_824,
+    }),
+    header_limit: bytes({ description: 'Largest request head.', default: 16_384, min: 2048, max: 1_048_576 }),
+    request_timeout: duration({
+      description: 'How long a request may take to arrive as a whole; 0 waits for ever.',
+      default: '30s',
+      max: '1h',
+    }),
+    idle_timeout: duration({
+      description: 'A connection on which nothing moves for this long is closed; longer than any long poll; 0 never.',
+      default: '72s',
+      max: '1d',
+    }),
+    keep_alive_timeout: duration({
+      description: 'How long a connection is kept for a next request; longer than that of a proxy before it.',
+      default: '72s',
+      max: '1d',
+    }),
+    max_connections: integer({
+      description: 'Most connections at a time; 0 means no limit.',
+      default: 10_000,
+      max: 1_000_000,
+    }),
+  },
+  {
+    description: 'How the server listens.',
+    checks: [
+      ({ host }, report, { mode }) => {
+        if (mode !== 'dev' || isLoopback(host)) return
+        report(['host'], `must be a loopback address in \`dev\`, not ${show(host)}; use \`serve\` to listen elsewhere`)
+      },
+      (server, report) => {
+        const taken = new Map<number, string>()
+        for (const key of ['port', 'grpc_port', 'metrics_port'] as const) {
+          const port = server[key] ?? 0
+          const other = taken.get(port)
+          if (other !== undefined) report([key], `must not be ${port}, which \`server.${other}\` has`)
+          if (port !== 0) taken.set(port, key)
+        }
+      },
+    ],
+  },
+)
