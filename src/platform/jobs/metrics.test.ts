@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { Registry } from 'prom-client'
+import { observeJobs } from './metrics.ts'
+
+test('shows runs by outcome, and the queue as it is when asked', async () => {
+  const registry = new Registry()
+  const metrics = observeJobs(registry)
+  metrics.onOutcome({ kind: 'mail', outcome: 'retry', durationMs: 30 })
+  let waiting = 1
+  metrics.watch(async () => [{ kind: 'mail', waiting, running: 0, dead: 2, firstDueAt: 5_000_000 }])
+  waiting = 7
+  const text = await registry.metrics()
+  assert.match(text, /commonplace_job_runs_total\{kind="mail",outcome="retry"\} 1/)
+  assert.match(text, /commonplace_jobs\{kind="mail",state="waiting"\} 7/)
+  assert.match(text, /commonplace_jobs\{kind="mail",state="dead"\} 2/)
+})
+
+test('leaves the queue out while storage is away', async () => {
+  const registry = new Registry()
+  observeJobs(registry).watch(() => Promise.reject(new Error('away')))
+  assert.doesNotMatch(await registry.metrics(), /commonplace_jobs\{/)
+})

@@ -1,0 +1,83 @@
+import { type Clock, sleep } from '../clock/clock.ts'
+import type { AppError } from '../errors/app-error.ts'
+import type { Logger } from '../logging/logger.ts'
+import type { Database } from '../storage/database.ts'
+
+const CHECK_EVERY_MS = 2_000
+// Probes of several load balancers share one question to storage.
+const ANSWER_FOR_MS = 250
+
+type State = { ready: true } | { ready: false; reason: string }
+
+/**
+ * Whether this process can serve: storage answers, and it is not stopping. `/readyz` asks `check()`; the gRPC health
+ * service watches. As a worker it looks every two seconds, so that a change is noticed without a request.
+ */
+export class Readiness {
+  readonly name = 'readiness'
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #listeners = new Set<() => void>()
+  #state: State = { ready: true }
+  #asked: { at: number; answer: Promise<State> } | undefined
+  #stopping = false
+
+  constructor(db: Database, clock: Clock, log: Logger) {
+    this.#db = db
+    this.#clock = clock
+    this.#log = log
+  }
+
+  check(): Promise<State> {
+    const now = this.#clock.elapsedMs()
+    if (this.#asked === undefined || now - this.#asked.at > ANSWER_FOR_MS)
+      this.#asked = { at: now, answer: this.#look() }
+    return this.#asked.answer
+  }
+
+  status(): 'serving' | 'not_serving' {
+    return this.#state.ready ? 'serving' : 'not_serving'
+  }
+
+  subscribe(onChange: () => void): () => void {
+    this.#listeners.add(onChange)
+    return () => this.#listeners.delete(onChange)
+  }
+
+  /** From here on load balancers send their requests elsewhere. */
+  stop(): void {
+    this.#stopping = true
+    this.#become({ ready: false, reason: 'stopping' })
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.check()
+      await sleep(this.#clock, CHECK_EVERY_MS, signal).catch(() => {})
+    }
+  }
+
+  async #look(): Promise<State> {
+    try {
+      await this.#db.ping()
+      this.#become({ ready: true })
+    } catch (error) {
+      if (this.#state.ready) {
+        const { message, cause } = error as AppError
+        this.#log.error({ err: cause ?? error }, message)
+      }
+      this.#become({ ready: false, reason: 'storage does not answer' })
+    }
+    return this.#state
+  }
+
+  #become(state: State): void {
+    if (this.#stopping && state.ready) return
+    const changed = state.ready !== this.#state.ready
+    this.#state = state
+    if (!changed) return
+    if (state.ready) this.#log.info('storage answers again')
+    for (const listener of this.#listeners) listener()
+  }
+}
