@@ -1,0 +1,49 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AppError } from '../errors/app-error.ts'
+import type { Logger } from '../logging/logger.ts'
+import { errorAnswer } from './error-shapes.ts'
+import type { HttpPlatform } from './platform.ts'
+import { JSON_TYPE, wantsVendorType } from './send-hook.ts'
+import { pathOf, type Surface, surfaceOf } from './surface.ts'
+import { toAppError } from './to-app-error.ts'
+
+// A caller that is still sending when the answer is out gets this long to finish; closing at once would often
+// destroy the answer on its way.
+const DRAIN_MS = 2_000
+
+/** The last stop of every error that a request runs into, framework's or ours. */
+export function answerError(
+  platform: HttpPlatform,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const operation = request.routeOptions.config?.operation
+  const surface: Surface = operation?.surface ?? surfaceOf(pathOf(request.raw.url ?? '/'))
+  const appError = toAppError(error, surface)
+  logFailure(platform.log, appError, request.id, operation?.operationId)
+  const { status, headers, body } = errorAnswer(surface, appError, request.id)
+  drain(platform, request)
+  const type = surface === 'users' && wantsVendorType(request.headers.accept) ? 'application/vnd.api+json' : JSON_TYPE
+  // An error is no version of the document that the handler was about to send.
+  reply.removeHeader('etag').removeHeader('content-encoding').removeHeader('content-disposition')
+  reply.code(status).headers(headers).header('content-type', type).send(JSON.stringify(body))
+}
+
+function logFailure(log: Logger, error: AppError, requestId: string, operation: string | undefined): void {
+  if (error.httpStatus < 500) return
+  const entry = { err: error.cause ?? error, request: requestId, operation }
+  if (error.code === 'internal') log.error(entry, 'a request failed by a defect')
+  else log.warn(entry, error.message)
+}
+
+/** What is left of the body is read and dropped, within bounds, so that the connection stays in step. */
+function drain({ clock }: HttpPlatform, request: FastifyRequest): void {
+  const { raw } = request
+  if (raw.complete || raw.destroyed || raw.socket === undefined) return
+  raw.resume()
+  const cancel = clock.after(DRAIN_MS, () => {
+    if (!raw.complete) raw.socket.destroy()
+  })
+  raw.once('close', cancel)
+}

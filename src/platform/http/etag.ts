@@ -1,0 +1,30 @@
+import { hash } from 'node:crypto'
+import { AppError } from '../errors/app-error.ts'
+
+/** A weak tag over the uncompressed body: the same document in another coding is the same document. */
+export function weakETag(body: string | Buffer): string {
+  return `W/"${hash('sha1', body, 'base64url')}"`
+}
+
+/** Weak comparison of `If-None-Match` (one tag, a list, or `*`) with the current tag. */
+export function matchesNone(header: string | undefined, etag: string): boolean {
+  return header !== undefined && (header.trim() === '*' || tagsOf(header).includes(opaque(etag)))
+}
+
+/**
+ * Throws `precondition_failed` unless `If-Match` is absent, `*`, or names the current tag. `current` is null when the
+ * resource does not exist. Our tags name versions of documents, not bytes, so a weak tag may be matched as well.
+ */
+export function requireMatch(header: string | undefined, current: string | null): void {
+  if (header === undefined) return
+  if (current !== null && (header.trim() === '*' || tagsOf(header).includes(opaque(current)))) return
+  throw new AppError('precondition_failed', 'If-Match does not name the current version: read it again and repeat')
+}
+
+function tagsOf(header: string): string[] {
+  return header.match(/"[^"]*"/g) ?? []
+}
+
+function opaque(etag: string): string {
+  return etag.startsWith('W/') ? etag.slice(2) : etag
+}

@@ -1,0 +1,118 @@
+/**
+ * Everything that is decided before a body is read, in the order of the contracts: credentials, rate limit,
+ * permission. The instance surface counts a request before it judges its credentials.
+ */
+import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { Authentication, Principal } from '../auth/principal.ts'
+import { AppError } from '../errors/app-error.ts'
+import type { Verdict } from '../rate-limit/rate-limiter.ts'
+import { type Access, refusalOf } from './access.ts'
+import { HttpCredentialSource } from './credential-source.ts'
+import type { HttpPlatform } from './platform.ts'
+import { applyVerdict, type RateRule, spendsOf } from './rate-rules.ts'
+import { HttpResponse, type RouteLabel } from './response.ts'
+import type { Surface } from './surface.ts'
+
+export interface GuardOptions {
+  access: Access
+  surface: Surface
+  rateRules: readonly RateRule[]
+  label: RouteLabel
+  /** Replaces the shared headers, for pages. */
+  headerBlock?: string
+  cacheControl: string | null
+}
+
+export function guard(platform: HttpPlatform, options: GuardOptions): onRequestHookHandler {
+  const { access, label, headerBlock, cacheControl } = options
+  const rateRules = options.rateRules.filter(({ bucket }) => platform.rateLimiter.isOn(bucket))
+  const judged = { ...options, rateRules }
+
+  return function onRequest(request, reply, done) {
+    const response = reply.raw
+    if (response instanceof HttpResponse) {
+      response.label = label
+      if (headerBlock !== undefined) response.headerBlock = headerBlock
+    }
+    if (cacheControl !== null) reply.header('cache-control', cacheControl)
+    if (access !== 'public') admit(platform, judged, request, reply).then(() => done(), done)
+    else if (rateRules.length === 0) done()
+    else count(platform, judged, request, reply, done)
+  }
+}
+
+/** Without credentials to judge there is nothing to wait for, unless the counters are shared. */
+function count(
+  platform: HttpPlatform,
+  { rateRules, surface }: GuardOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: (error?: Error) => void,
+): void {
+  const apply = (verdict: Verdict) => applyVerdict(verdict, surface, reply, platform.clock.now())
+  const spent = platform.rateLimiter.spend(spendsOf(rateRules, request.principal, request))
+  if (spent instanceof Promise) {
+    spent.then(apply).then(() => done(), done)
+    return
+  }
+  let refusal: Error | undefined
+  try {
+    apply(spent)
+  } catch (error) {
+    refusal = error as Error
+  }
+  done(refusal)
+}
+
+async function admit(
+  platform: HttpPlatform,
+  { access, surface, rateRules }: GuardOptions,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> {
+  let refusal: AppError | null = null
+  if (access !== 'public') {
+    const source = new HttpCredentialSource(request, platform.origin())
+    const authentication = await platform.authenticator.authenticate(source)
+    if (authentication.kind === 'ok') identify(request, reply, authentication.principal)
+    else if (access !== 'optional') refusal = credentialError(surface, authentication, platform.origin())
+  }
+  if (refusal !== null && surface !== 'instance') throw refusal
+  if (rateRules.length > 0) {
+    const spent = platform.rateLimiter.spend(spendsOf(rateRules, request.principal, request))
+    const verdict: Verdict = spent instanceof Promise ? await spent : spent
+    applyVerdict(verdict, surface, reply, platform.clock.now())
+  }
+  if (refusal !== null) throw refusal
+  if (request.principal === null) return
+  const reason = refusalOf(access, request.principal, request)
+  if (reason !== null) {
+    throw new AppError('permission_denied', surface === 'instance' ? 'This action is not allowed' : reason)
+  }
+}
+
+function identify(request: FastifyRequest, reply: FastifyReply, principal: Principal): void {
+  request.principal = principal
+  if (reply.raw instanceof HttpResponse) reply.raw.principalId = principal.userId ?? principal.kind
+}
+
+/** Absent credentials are 401 everywhere. Bad ones are 403, except where the contract of the surface says 401. */
+function credentialError(
+  surface: Surface,
+  authentication: Exclude<Authentication, { kind: 'ok' }>,
+  origin: string,
+): AppError {
+  const isBad = authentication.kind === 'bad'
+  if (isBad && authentication.reason === 'csrf') {
+    return new AppError('permission_denied', 'The X-CSRF-Token header is missing or wrong')
+  }
+  if (surface === 'instance') {
+    const realm = `Bearer realm="${new URL(origin).host}"`
+    const headers = { 'www-authenticate': isBad ? `${realm}, error="invalid_token"` : realm }
+    return new AppError('unauthenticated', 'The access token is invalid', { headers })
+  }
+  if (surface === 'callbacks') {
+    return new AppError('unauthenticated', isBad ? 'The credentials are not valid' : 'Credentials are needed')
+  }
+  return isBad ? new AppError('permission_denied', 'Forbidden') : new AppError('unauthenticated', 'Unauthorized')
+}

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isUuid } from '../ids/uuid.ts'
+import { networkOf, plainAddress } from './client-address.ts'
+import { codingFor } from './compression.ts'
+import { matchesNone, requireMatch, weakETag } from './etag.ts'
+import { html } from './html.ts'
+import { requestIdFor } from './request-id.ts'
+
+test('a harmless request id is echoed, any other is replaced', () => {
+  assert.equal(requestIdFor('abc.DEF_1-2'), 'abc.DEF_1-2')
+  for (const bad of [undefined, '', 'a b', 'x'.repeat(129), 'ä', 'a"b', ['a', 'b']])
+    assert.ok(isUuid(requestIdFor(bad)))
+})
+
+test('tags are compared weakly, in lists and with the star', () => {
+  const etag = weakETag('{"a":1}')
+  assert.match(etag, /^W\/"[\w-]+"$/)
+  assert.equal(etag, weakETag(Buffer.from('{"a":1}')))
+  for (const header of [etag, etag.slice(2), '*', `"x", ${etag}, W/"y"`])
+    assert.equal(matchesNone(header, etag), true, header)
+  for (const header of [undefined, '', '"x"', 'W/"x"', etag.slice(3, -1)])
+    assert.equal(matchesNone(header, etag), false)
+})
+
+test('If-Match lets the current version pass and nothing else', () => {
+  requireMatch(undefined, null)
+  requireMatch('*', '"v1"')
+  requireMatch('"v0", W/"v1"', '"v1"')
+  assert.throws(() => requireMatch('"v0"', '"v1"'), { code: 'precondition_failed' })
+  assert.throws(() => requireMatch('*', null), { code: 'precondition_failed' })
+})
+
+test('the best coding that the caller takes is chosen', () => {
+  assert.equal(codingFor('gzip, deflate, br'), 'br')
+  assert.equal(codingFor('gzip;q=1.0, *;q=0'), 'gzip')
+  assert.equal(codingFor('br;q=0, gzip'), 'gzip')
+  assert.equal(codingFor('br;q=0.0,gzip;q=0'), null)
+  assert.equal(codingFor('br;q=0.5'), 'br')
+  assert.equal(codingFor('identity'), null)
+  assert.equal(codingFor(undefined), null)
+})
+
+test('an IPv6 subscriber is counted by network, an IPv4 one by address', () => {
+  assert.equal(networkOf('192.0.2.7'), '192.0.2.7')
+  assert.equal(networkOf('::ffff:192.0.2.7'), '192.0.2.7')
+  assert.equal(networkOf('2001:db8:1:2:3:4:5:6'), '2001:db8:1:2::/64')
+  assert.equal(networkOf('2001:db8:1:2::9'), networkOf('2001:0db8:0001:0002:ffff::1'))
+  assert.equal(networkOf('::1'), '0:0:0:0::/64')
+  assert.equal(networkOf('fe80::1%eth0'), 'fe80:0:0:0::/64')
+  assert.equal(plainAddress('::ffff:127.0.0.1'), '127.0.0.1')
+})
+
+test('whatever is put into a page is escaped', () => {
+  assert.equal(
+    html`<b>${'<script>&"\''}</b>${[html`<i>`, '<']}${undefined}`.text,
+    '<b>&#60;script&#62;&#38;&#34;&#39;</b><i>&#60;',
+  )
+})

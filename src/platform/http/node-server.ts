@@ -1,0 +1,93 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { AppError } from '../errors/app-error.ts'
+import type { AccessLog } from './access-log.ts'
+import { errorAnswer } from './error-shapes.ts'
+import { CORS_HEADERS, isSharedAcrossOrigins, PLAIN_HEADERS } from './header-blocks.ts'
+import type { HttpSettings } from './platform.ts'
+import { requestIdFor } from './request-id.ts'
+import { HttpRequest, HttpResponse, type RouteLabel } from './response.ts'
+import { JSON_TYPE } from './send-hook.ts'
+import { pathOf, surfaceOf } from './surface.ts'
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** Node's server with our limits, our request and response, and what has to be judged before routing. */
+export function createNodeServer(
+  settings: HttpSettings,
+  accessLog: AccessLog,
+  label: RouteLabel,
+  handle: Handler,
+): Server {
+  // The head must hold other things than the address.
+  const maxUrlLength = Math.floor(settings.header_limit * 0.75)
+
+  function onRequest(request: HttpRequest, response: HttpResponse<HttpRequest>): void {
+    const requestId = requestIdFor(request.headers['x-request-id'])
+    request.requestId = requestId
+    const url = request.url as string
+    response.begin(requestId, accessLog, isSharedAcrossOrigins(url) ? CORS_HEADERS : PLAIN_HEADERS)
+    const isUsual = url.charCodeAt(0) === SLASH && url.length <= maxUrlLength && request.headers.host !== undefined
+    const refusal = isUsual ? null : refusalOf(request, maxUrlLength)
+    if (refusal === null) handle(request, response)
+    else answerEarly(refusal, response, label)
+  }
+
+  const server = createServer<typeof HttpRequest, typeof HttpResponse<HttpRequest>>(
+    {
+      IncomingMessage: HttpRequest,
+      ServerResponse: HttpResponse,
+      maxHeaderSize: settings.header_limit,
+      requestTimeout: settings.request_timeout,
+      headersTimeout: settings.request_timeout,
+      keepAliveTimeout: settings.keep_alive_timeout,
+      connectionsCheckingInterval: checkingInterval(settings.request_timeout),
+      // Node would answer by itself, without a body.
+      requireHostHeader: false,
+      noDelay: true,
+    },
+    onRequest,
+  )
+  server.timeout = settings.idle_timeout
+  if (settings.max_connections > 0) server.maxConnections = settings.max_connections
+  // Beyond the count Node drops headers in silence; the size of the head bounds them already.
+  server.maxHeadersCount = 0
+  server.on('checkExpectation', onRequest)
+  return server as unknown as Server
+}
+
+const SLASH = 0x2f
+
+/** Looks at what is unusual about a request; may bring its address into the usual form. */
+function refusalOf(request: HttpRequest, maxUrlLength: number): AppError | null {
+  const url = request.url as string
+  if (request.headers.host === undefined && request.httpVersion === '1.1') {
+    return new AppError('invalid_argument', 'The Host header is missing')
+  }
+  if (url.length > maxUrlLength) return new AppError('uri_too_long', 'The request address is too long')
+  if (url.charCodeAt(0) === SLASH) return null
+  // The absolute form is for proxies, yet every server must understand it; `*` asks about the server as a whole.
+  const absolute = /^https?:\/\/[^/?#]*(.*)$/i.exec(url)
+  if (absolute !== null) request.url = absolute[1]?.startsWith('/') ? absolute[1] : `/${absolute[1]}`
+  else if (url === '*') request.url = '/'
+  else return new AppError('invalid_argument', 'The request address is not valid')
+  return null
+}
+
+function answerEarly(error: AppError, response: HttpResponse, label: RouteLabel): void {
+  response.label = label
+  const surface = surfaceOf(pathOf(response.req.url as string))
+  const { status, headers, body } = errorAnswer(surface, error, response.requestId)
+  const text = JSON.stringify(body)
+  response.writeHead(status, {
+    ...headers,
+    'content-type': JSON_TYPE,
+    'content-length': Buffer.byteLength(text),
+    connection: 'close',
+  })
+  response.end(response.req.method === 'HEAD' ? undefined : text)
+}
+
+/** Node looks for slow requests from time to time; often enough that the limit means what it says. */
+function checkingInterval(requestTimeoutMs: number): number {
+  return Math.min(5_000, Math.max(50, requestTimeoutMs / 4))
+}

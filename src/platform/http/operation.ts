@@ -1,0 +1,144 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { Static, TSchema } from 'typebox'
+import type { Access } from './access.ts'
+import { guard } from './guard.ts'
+import { PAGE_HEADERS } from './header-blocks.ts'
+import type { HttpPlatform } from './platform.ts'
+import type { RateRule } from './rate-rules.ts'
+import { routeLabel } from './route-label.ts'
+import { sendHook } from './send-hook.ts'
+import type { Surface } from './surface.ts'
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** A body that is no JSON document: a page, an image, a stream of lines. */
+export interface RawBody {
+  contentType: string
+  description: string
+}
+
+export interface OperationSchema {
+  params?: TSchema
+  querystring?: TSchema
+  body?: TSchema
+  /** By status, successes only: errors have the shape of the surface. `null` is an answer without a body. */
+  response: Readonly<Record<number, TSchema | RawBody | null>>
+}
+
+type Part<Schema> = Schema extends TSchema ? Static<Schema> : unknown
+
+export type OperationRequest<S extends OperationSchema = OperationSchema> = FastifyRequest & {
+  params: Part<S['params']>
+  query: Part<S['querystring']>
+  body: Part<S['body']>
+}
+
+export interface OperationOptions<S extends OperationSchema = OperationSchema> {
+  method: Method
+  url: string
+  /** Further paths of the same operation; they are not listed in the documentation. */
+  aliases?: readonly string[]
+  operationId: string
+  /** One line, imperative: "Create a user". */
+  summary: string
+  /** Markdown is not rendered: plain sentences. */
+  description?: string
+  tags?: readonly string[]
+  surface: Surface
+  /** The one place where an operation says who may call it. */
+  access: Access
+  /** A bucket counted per credential owner, or rules; null for none. */
+  rateLimit: string | readonly RateRule[] | null
+  schema: S
+  /** Bytes, where it differs from the surface's. */
+  bodyLimit?: number
+  /** Tag answers by content and answer `If-None-Match` with 304. */
+  etag?: boolean
+  /** Of successful answers; `private, no-cache` by default unless the operation is public. */
+  cacheControl?: string
+  /** The answer is a page for people: it may have a style sheet. */
+  page?: boolean
+  deprecated?: boolean
+  handler(request: OperationRequest<S>, reply: FastifyReply): unknown
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: kept together for documentation and for 405, whatever their schemas are
+export type AnyOperation = OperationOptions<any>
+
+const USERS_BODY_LIMIT = 1024 * 1024
+
+/** Declares one operation: route, access, rate limit, schemas and documentation in one place. */
+export function operation<const S extends OperationSchema>(
+  server: FastifyInstance,
+  options: OperationOptions<S>,
+): void {
+  const { platform } = server
+  const { method, surface, schema } = options
+  refuseMistakes(platform, options)
+  platform.operations.set(options.operationId, options)
+  const label = routeLabel(platform, options.operationId, options.url)
+  const hooks = {
+    onRequest: guard(platform, {
+      access: options.access,
+      surface,
+      rateRules: rateRulesOf(options),
+      label,
+      headerBlock: options.page ? PAGE_HEADERS : undefined,
+      cacheControl: options.cacheControl ?? (options.access === 'public' ? null : 'private, no-cache'),
+    }),
+    onSend: sendHook({ surface, etag: options.etag === true }),
+  }
+  for (const url of [options.url, ...(options.aliases ?? [])]) {
+    platform.paths.at(url, () => new Map()).set(method, options)
+    server.route({
+      method,
+      url,
+      ...hooks,
+      bodyLimit: bodyLimitOf(platform, options),
+      config: { operation: options },
+      schema: { ...requestSchemas(schema), response: jsonResponses(schema.response) },
+      handler: options.handler as unknown as RouteHandlerMethod,
+    })
+  }
+}
+
+export function rateRulesOf({ rateLimit }: Pick<AnyOperation, 'rateLimit'>): readonly RateRule[] {
+  if (rateLimit === null) return []
+  return typeof rateLimit === 'string' ? [{ bucket: rateLimit, per: 'owner' }] : rateLimit
+}
+
+export function isRawBody(body: TSchema | RawBody | null): body is RawBody {
+  return body !== null && 'contentType' in body
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operation?: AnyOperation
+  }
+}
+
+function bodyLimitOf(platform: HttpPlatform, { bodyLimit, surface }: AnyOperation): number {
+  return (
+    bodyLimit ??
+    (surface === 'users' ? Math.min(USERS_BODY_LIMIT, platform.settings.body_limit) : platform.settings.body_limit)
+  )
+}
+
+/** Only those that are there: the framework warns of members that are undefined. */
+function requestSchemas({ params, querystring, body }: OperationSchema): Omit<OperationSchema, 'response'> {
+  return { ...(params && { params }), ...(querystring && { querystring }), ...(body && { body }) }
+}
+
+function jsonResponses(response: OperationSchema['response']): Record<string, TSchema> {
+  const schemas: Record<string, TSchema> = {}
+  for (const [status, body] of Object.entries(response)) {
+    if (body !== null && !isRawBody(body)) schemas[status] = body
+  }
+  return schemas
+}
+
+function refuseMistakes(platform: HttpPlatform, { operationId, schema, url }: AnyOperation): void {
+  if (platform.operations.has(operationId)) throw new Error(`Two operations are called ${operationId}`)
+  if (Object.keys(schema?.response ?? {}).length === 0) throw new Error(`${operationId} says no response`)
+  if (!url.startsWith('/')) throw new Error(`The path of ${operationId} must begin with a slash`)
+}

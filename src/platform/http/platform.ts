@@ -1,0 +1,75 @@
+import type { FastifyInstance } from 'fastify'
+import type { Authenticator } from '../auth/authenticator.ts'
+import type { Principal } from '../auth/principal.ts'
+import type { Clock } from '../clock/clock.ts'
+import type { Logger } from '../logging/logger.ts'
+import type { RateLimiter } from '../rate-limit/rate-limiter.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import type { AccessLog } from './access-log.ts'
+import type { AnyOperation } from './operation.ts'
+import type { RateRule } from './rate-rules.ts'
+import type { RouteIndex } from './route-index.ts'
+import type { Surface } from './surface.ts'
+
+export interface HttpSettings {
+  base_url: string | null
+  trusted_proxies: readonly string[]
+  body_limit: number
+  header_limit: number
+  /** Milliseconds, 0 for none, as all of these. */
+  request_timeout: number
+  idle_timeout: number
+  keep_alive_timeout: number
+  max_connections: number
+}
+
+export type Readiness = { ready: true } | { ready: false; reason: string }
+
+export interface HttpDeps {
+  settings: HttpSettings
+  mode: 'dev' | 'serve'
+  version: string
+  log: Logger
+  clock: Clock
+  metrics: Metrics
+  authenticator: Authenticator
+  rateLimiter: RateLimiter
+  /** One short word or phrase for a reason: it is public. */
+  readiness(): Promise<Readiness>
+  accessLog?: boolean
+  /** Limits on requests that no operation answers, where a surface wants them counted. */
+  unknownRouteLimits?: Partial<Record<Surface, readonly RateRule[]>>
+}
+
+/** The operations that share a path, by method. */
+export type PathEntry = Map<string, AnyOperation>
+
+/** What the parts of one HTTP server share. `server.platform` for whoever registers routes. */
+export interface HttpPlatform extends HttpDeps {
+  readonly accessLines: AccessLog
+  readonly operations: Map<string, AnyOperation>
+  readonly paths: RouteIndex<PathEntry>
+  /** `http://localhost:4040`, or the configured base address. */
+  origin(): string
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    platform: HttpPlatform
+  }
+  interface FastifyRequest {
+    principal: Principal | null
+  }
+}
+
+/** The port is known once the server listens; it is looked up once, for requests ask for the origin. */
+export function originOf(server: FastifyInstance, baseUrl: string | null): () => string {
+  let origin = baseUrl
+  return () => {
+    if (origin !== null) return origin
+    const address = server.server.address()
+    if (typeof address !== 'object' || address === null) return 'http://localhost'
+    origin = `http://localhost:${address.port}`
+    return origin
+  }
+}

@@ -1,0 +1,64 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Principal } from '../auth/principal.ts'
+import { AppError } from '../errors/app-error.ts'
+import { secondsLeft } from '../rate-limit/bucket.ts'
+import { type RateHeaderStyle, rateHeaders } from '../rate-limit/rate-headers.ts'
+import type { Spend, Verdict } from '../rate-limit/rate-limiter.ts'
+import { networkOf } from './client-address.ts'
+import type { Surface } from './surface.ts'
+
+/** A bucket, and whose counter in it a request counts against. */
+export interface RateRule {
+  bucket: string
+  /**
+   * `owner`: the user behind the credentials, or the client's network without any; `address`: the client's network;
+   * `anonymous`: the same, but only for requests without credentials; `credential`, `user`: only with credentials.
+   */
+  per: 'owner' | 'address' | 'anonymous' | 'credential' | 'user'
+  /** 0 only shows what is left, for an operation whose handler counts by itself (see spend.ts). 1 when absent. */
+  cost?: number
+}
+
+export function headerStyleOf(surface: Surface): RateHeaderStyle {
+  return surface === 'instance' ? 'instant' : 'seconds'
+}
+
+export function spendsOf(rules: readonly RateRule[], principal: Principal | null, request: FastifyRequest): Spend[] {
+  const spends: Spend[] = []
+  for (const { bucket, per, cost } of rules) {
+    const subject = subjectOf(per, principal, request)
+    if (subject !== null) spends.push({ bucket, subject, cost })
+  }
+  return spends
+}
+
+function subjectOf(per: RateRule['per'], principal: Principal | null, request: FastifyRequest): string | null {
+  switch (per) {
+    case 'owner':
+      return principal === null ? `ip ${networkOf(request.ip)}` : ownerOf(principal)
+    case 'address':
+      return `ip ${networkOf(request.ip)}`
+    case 'anonymous':
+      return principal === null ? `ip ${networkOf(request.ip)}` : null
+    case 'credential':
+      return principal === null ? null : `key ${principal.credentialId ?? principal.method}`
+    case 'user':
+      return principal === null ? null : ownerOf(principal)
+  }
+}
+
+function ownerOf(principal: Principal): string {
+  return `user ${principal.userId ?? principal.kind}`
+}
+
+/** Writes the headers, and throws when there is no room left. */
+export function applyVerdict(verdict: Verdict, surface: Surface, reply: FastifyReply, now: number): void {
+  const { tightest, allowed } = verdict
+  if (tightest === null) return
+  reply.headers(rateHeaders(headerStyleOf(surface), tightest, now))
+  if (allowed) return
+  const seconds = secondsLeft(tightest, now)
+  throw new AppError('rate_limited', `Rate limit exceeded, retry in ${seconds} seconds`, {
+    headers: { 'retry-after': String(seconds) },
+  })
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { type TSchema, Type } from 'typebox'
+import { sentence } from './problem.ts'
+import { SchemaCheck } from './schema-check.ts'
+import { TextValues } from './text-values.ts'
+
+const User = Type.Object({
+  data: Type.Object({
+    type: Type.Literal('users'),
+    attributes: Type.Object({
+      email: Type.String({ format: 'email' }),
+      name: Type.Optional(Type.Union([Type.String({ maxLength: 5 }), Type.Null()])),
+      state: Type.Optional(Type.Union([Type.Literal('on'), Type.Literal('off')])),
+      age: Type.Optional(Type.Integer({ minimum: 1, maximum: 100 })),
+      tags: Type.Optional(Type.Array(Type.String({ minLength: 1 }), { maxItems: 3 })),
+    }),
+  }),
+})
+
+function problemsOf(schema: TSchema, value: unknown): string[] {
+  const check = new SchemaCheck(schema, 'body')
+  assert.equal(check.passes(value), false)
+  return check.explain(value).problems.map(sentence)
+}
+
+test('every problem is reported at once, with the place it is at', () => {
+  const attributes = { email: 'nobody', name: 7, state: 'maybe', age: 101, tags: ['a', 2, ''] }
+  assert.deepEqual(problemsOf(User, { data: { type: 'roles', attributes } }).toSorted(), [
+    'data.attributes.age must be an integer from 1 to 100',
+    'data.attributes.email is not a valid email address',
+    'data.attributes.name must be a string or null',
+    'data.attributes.state must be one of "on", "off"',
+    'data.attributes.tags[1] must be a string',
+    'data.attributes.tags[2] must not be empty',
+    'data.type must be "users"',
+  ])
+  assert.deepEqual(problemsOf(User, { data: { type: 'users', attributes: {} } }), ['data.attributes.email is required'])
+  assert.deepEqual(problemsOf(User, []), ['Request body must be an object'])
+  assert.deepEqual(problemsOf(User, undefined), ['Request body is required'])
+})
+
+test('values are never converted: a number in quotes is no number', () => {
+  assert.deepEqual(problemsOf(Type.Object({ n: Type.Integer() }), { n: '1' }), ['n must be an integer'])
+})
+
+test('unknown members are allowed unless the schema is closed', () => {
+  assert.equal(new SchemaCheck(Type.Object({}), 'body').passes({ other: 1 }), true)
+  const closed = Type.Object({}, { additionalProperties: false })
+  assert.deepEqual(problemsOf(closed, { other: 1, more: 2 }), [
+    'other is not a known member',
+    'more is not a known member',
+  ])
+})
+
+test('a hostile body gets a bounded list of problems in a bounded time', () => {
+  const started = performance.now()
+  const many = problemsOf(Type.Object({ items: Type.Array(Type.String()) }), { items: new Array(500_000).fill(1) })
+  assert.equal(many.length, 100)
+  const names = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`${'x'.repeat(50)}${i}`, 1]))
+  const unknown = problemsOf(Type.Object({}, { additionalProperties: false }), names)
+  assert.ok(unknown.length <= 100 && unknown.join('').length < 20_000)
+  assert.ok(performance.now() - started < 5_000)
+})
+
+test('a query string is read by its schema, strictly, and what is not named is ignored', () => {
+  const schema = Type.Object({
+    'page[size]': Type.Integer({ minimum: 1, maximum: 100, default: 10 }),
+    'page[number]': Type.Optional(Type.Integer({ minimum: 0 })),
+    sort: Type.Optional(Type.Union([Type.Literal('name'), Type.Literal('email')])),
+    open: Type.Optional(Type.Boolean()),
+    id: Type.Optional(Type.Array(Type.String())),
+  })
+  const values = new TextValues(schema, 'query')
+  const read = (texts: Record<string, string | string[]>) => {
+    const result = values.read(texts)
+    return 'value' in result ? result.value : result.error.problems.map(sentence)
+  }
+  assert.deepEqual(read({ other: 'x', __proto__: 'y' } as Record<string, string>), { 'page[size]': 10 })
+  assert.deepEqual(read({ 'page[size]': '25', open: 'false', id: 'a', sort: 'name' }), {
+    'page[size]': 25,
+    open: false,
+    id: ['a'],
+    sort: 'name',
+  })
+  assert.deepEqual(read({ id: ['a', 'b'] }), { 'page[size]': 10, id: ['a', 'b'] })
+  for (const size of ['0', '101', '1e1', '0x10', '', ' 5', '5.0', 'NaN', '9'.repeat(400)]) {
+    assert.deepEqual(read({ 'page[size]': size }), ['page[size] must be an integer from 1 to 100'], size)
+  }
+  assert.deepEqual(read({ 'page[size]': ['1', '2'] }), ['page[size] must be given only once'])
+  assert.deepEqual(read({ open: '1', sort: 'age', 'page[number]': '-1' }), [
+    'page[number] must be an integer of at least 0',
+    'sort must be one of "name", "email"',
+    'open must be true or false',
+  ])
+})

@@ -1,0 +1,57 @@
+import type { TSchema } from 'typebox'
+import { InvalidRequest, type Problem } from './problem.ts'
+import type { JsonSchema } from './problem-texts.ts'
+import { SchemaCheck } from './schema-check.ts'
+
+type Texts = Record<string, string | string[] | undefined>
+
+const INTEGER = /^-?\d{1,15}$/
+const NUMBER = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$/
+
+/**
+ * Reads a query string or path parameters by their schema. Text is read strictly: `1e3`, `0x10` or a blank is no
+ * integer and `1` is no boolean. Parameters that the schema does not name are ignored, as the contracts ask.
+ */
+export class TextValues {
+  readonly #part: Problem['part']
+  readonly #check: SchemaCheck
+  readonly #properties: [name: string, schema: JsonSchema][]
+
+  constructor(schema: TSchema, part: 'query' | 'path') {
+    this.#part = part
+    this.#check = new SchemaCheck(schema, part)
+    this.#properties = Object.entries((schema as JsonSchema).properties ?? {})
+  }
+
+  read(texts: Texts): { value: Record<string, unknown> } | { error: InvalidRequest } {
+    const value: Record<string, unknown> = {}
+    const repeated: Problem[] = []
+    for (const [name, schema] of this.#properties) {
+      const text = Object.hasOwn(texts, name) ? texts[name] : undefined
+      if (text === undefined) {
+        if (schema.default !== undefined) value[name] = schema.default
+      } else if (schema.type === 'array') {
+        const items = schema.items as JsonSchema
+        value[name] = (Array.isArray(text) ? text : [text]).map((item) => toValue(item, items))
+      } else if (Array.isArray(text)) {
+        repeated.push({ part: this.#part, at: [name], text: 'must be given only once', kind: 'repeated' })
+      } else value[name] = toValue(text, schema)
+    }
+    if (repeated.length > 0) return { error: new InvalidRequest(repeated) }
+    return this.#check.passes(value) ? { value } : { error: this.#check.explain(value) }
+  }
+}
+
+/** What does not look like the wanted type stays text, and the check says so. */
+function toValue(text: string, schema: JsonSchema): unknown {
+  switch (schema.type) {
+    case 'integer':
+      return INTEGER.test(text) ? Number(text) : text
+    case 'number':
+      return NUMBER.test(text) ? Number(text) : text
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : text
+    default:
+      return text
+  }
+}

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { test } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { SystemClock } from '../../../src/platform/clock/clock.ts'
+import { closeGracefully, listen } from '../../../src/platform/http/listen.ts'
+import { operation } from '../../../src/platform/http/operation.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { exchange, parseAnswer, startPlatform } from './platform-server.ts'
+
+function gate() {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  let entered = () => {}
+  const reached = new Promise<void>((resolve) => {
+    entered = resolve
+  })
+  return { open, opened, entered, reached }
+}
+
+function waitingRoute(gates: ReturnType<typeof gate>) {
+  return (server: FastifyInstance) =>
+    operation(server, {
+      method: 'POST',
+      url: '/api/v2/wait',
+      operationId: 'Wait',
+      summary: 'Wait',
+      surface: 'users',
+      access: 'public',
+      rateLimit: null,
+      schema: { body: Type.Object({}), response: { 200: Type.Object({ done: Type.Boolean() }) } },
+      async handler() {
+        gates.entered()
+        await gates.opened
+        return { done: true }
+      },
+    })
+}
+
+const HEAD = 'POST /api/v2/wait HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n'
+
+test('a request that does not arrive in time gets 408 and its connection ends', async () => {
+  await using platform = await startPlatform({ routes: waitingRoute(gate()), settings: { request_timeout: 100 } })
+  for (const beginning of ['GET /li', 'GET /livez HTTP/1.1\r\nHost: x\r\n', `${HEAD}Content-Length: 9\r\n\r\n{`]) {
+    const answer = parseAnswer(await exchange(platform.port, beginning))
+    assert.equal(answer.status, 408, beginning)
+    assert.match(answer.body, /did not arrive in time/)
+  }
+})
+
+test('a connection on which nothing moves is closed', async () => {
+  await using platform = await startPlatform({ settings: { idle_timeout: 100, request_timeout: 0 } })
+  assert.equal(await exchange(platform.port), '')
+  await using keeping = await startPlatform({ settings: { keep_alive_timeout: 50 } })
+  assert.match(await exchange(keeping.port, 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'), /"ok"/)
+})
+
+test('connections beyond the limit are refused, the others go on', async () => {
+  await using platform = await startPlatform({ settings: { max_connections: 1 } })
+  const first = connect(platform.port, '127.0.0.1')
+  await new Promise((resolve) => first.once('connect', resolve))
+  assert.equal(await exchange(platform.port, 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'), '')
+  const answered = new Promise<string>((resolve) => first.once('data', (bytes) => resolve(bytes.toString())))
+  first.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n')
+  assert.match(await answered, /200 OK/)
+  first.destroy()
+})
+
+test('closing finishes what is in flight, tells the connection to close, and ends idle ones', async () => {
+  const gates = gate()
+  await using platform = await startPlatform({ routes: waitingRoute(gates) })
+  const idle = exchange(platform.port, 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n')
+  const inFlight = exchange(platform.port, `${HEAD}Content-Length: 2\r\n\r\n{}`)
+  await gates.reached
+  const closed = closeGracefully(platform.server, new SystemClock(), 10_000)
+  assert.match(await idle, /"ok"/)
+  await assert.rejects(fetch(`${platform.url}/livez`))
+  gates.open()
+  const answer = parseAnswer(await inFlight)
+  assert.deepEqual([answer.status, answer.headers.get('connection')], [200, 'close'])
+  assert.equal(await closed, true)
+})
+
+test('what does not finish in time is cut off', async () => {
+  const gates = gate()
+  const clock = new FakeClock()
+  await using platform = await startPlatform({ routes: waitingRoute(gates) })
+  const inFlight = exchange(platform.port, `${HEAD}Content-Length: 2\r\n\r\n{}`)
+  await gates.reached
+  const closed = closeGracefully(platform.server, clock, 10_000)
+  await clock.advance(10_000)
+  assert.equal(await closed, false)
+  assert.equal(await inFlight, '')
+  gates.open()
+})
+
+test('pipelined requests are answered in order, also when the last one is broken', async () => {
+  await using platform = await startPlatform()
+  const one = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'
+  const received = await exchange(platform.port, `${one}${one}GET /nope HTTP/1.1\r\nHost: x\r\n\r\nBROKEN\r\n\r\n`)
+  const statuses = [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1])
+  assert.deepEqual(statuses, ['200', '200', '404', '400'])
+})
+
+test('the absolute form of an address is understood, a strange one is refused', async () => {
+  await using platform = await startPlatform()
+  const get = async (target: string, method = 'GET') =>
+    parseAnswer(await exchange(platform.port, `${method} ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`))
+      .status
+  assert.equal(await get('http://other.example/livez'), 200)
+  assert.equal(await get('http://other.example'), 200)
+  assert.equal(await get('*', 'OPTIONS'), 204)
+  assert.equal(await get('livez'), 400)
+})
+
+test('a port that is in use is named, with what to do', async () => {
+  await using platform = await startPlatform()
+  const { createHttpServer } = await import('../../../src/platform/http/server.ts')
+  const server = await createHttpServer(platform.server.platform)
+  await assert.rejects(
+    listen(server, '127.0.0.1', platform.port),
+    /Port \d+ on 127\.0\.0\.1 is in use.*COMMONPLACE_PORT/,
+  )
+  await server.close()
+})

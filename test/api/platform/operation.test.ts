@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { test } from 'node:test'
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { anyOf, selfOr } from '../../../src/platform/http/access.ts'
+import { operation } from '../../../src/platform/http/operation.ts'
+import { ADA, startPlatform } from './platform-server.ts'
+
+const Answer = Type.Object({ who: Type.Union([Type.String(), Type.Null()]) })
+
+function echo(server: FastifyInstance, over: Partial<Parameters<typeof operation>[1]> = {}): void {
+  operation(server, {
+    method: 'GET',
+    url: '/api/v2/things/:user_id',
+    operationId: 'GetThing',
+    summary: 'Get a thing',
+    surface: 'users',
+    access: 'notes_read',
+    rateLimit: null,
+    schema: { response: { 200: Answer } },
+    handler: async (request) => ({ who: request.principal?.userId ?? null, secret: 'never declared' }),
+    ...over,
+  })
+}
+
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
+
+test('credentials are judged first, then the permission; admin passes everything', async () => {
+  await using platform = await startPlatform({ routes: (server) => echo(server) })
+  const get = (init?: RequestInit) => fetch(`${platform.url}/api/v2/things/1`, init)
+  const none = await get()
+  assert.deepEqual([none.status, await none.json()], [401, { errors: ['Unauthorized'] }])
+  assert.equal(none.headers.get('www-authenticate'), 'Bearer')
+  const bad = await get(bearer('stolen'))
+  assert.deepEqual([bad.status, await bad.json()], [403, { errors: ['Forbidden'] }])
+  const csrf = await get(bearer('csrf'))
+  assert.deepEqual([csrf.status, await csrf.json()], [403, { errors: ['The X-CSRF-Token header is missing or wrong'] }])
+  for (const token of ['reader', 'admin']) {
+    const good = await get(bearer(token))
+    assert.deepEqual([good.status, await good.json()], [200, { who: ADA }])
+    assert.equal(good.headers.get('cache-control'), 'private, no-cache')
+  }
+})
+
+test('a missing permission is named, before anything of the request is looked at', async () => {
+  const schema = { body: Type.Object({ a: Type.String() }), response: { 200: Answer } }
+  await using platform = await startPlatform({
+    routes: (server) => echo(server, { method: 'POST', access: 'user_access_manage', schema }),
+  })
+  const init = { method: 'POST', body: 'no json', ...bearer('reader') }
+  const response = await fetch(`${platform.url}/api/v2/things/1`, init)
+  assert.deepEqual(
+    [response.status, await response.json()],
+    [403, { errors: ['Missing permission: user_access_manage'] }],
+  )
+})
+
+test('a user may be let at its own things without the permission', async () => {
+  await using platform = await startPlatform({
+    routes(server) {
+      echo(server, { access: selfOr('user_access_read', 'user_id') })
+      echo(server, { access: anyOf('user_access_manage', 'notes_read'), url: '/api/v2/any', operationId: 'GetAny' })
+    },
+  })
+  const status = async (path: string) => (await fetch(`${platform.url}/api/v2/${path}`, bearer('reader'))).status
+  assert.equal(await status(`things/${ADA}`), 200)
+  assert.equal(await status(`things/${ADA.toUpperCase()}`), 200)
+  assert.equal(await status('things/somebody-else'), 403)
+  assert.equal(await status('any'), 200)
+})
+
+test('where credentials are optional, bad ones are ignored', async () => {
+  await using platform = await startPlatform({ routes: (server) => echo(server, { access: 'optional' }) })
+  const who = async (init?: RequestInit) => (await fetch(`${platform.url}/api/v2/things/1`, init)).json()
+  assert.deepEqual(await who(), { who: null })
+  assert.deepEqual(await who(bearer('stolen')), { who: null })
+  assert.deepEqual(await who(bearer('reader')), { who: ADA })
+})
+
+test('the surfaces answer missing and bad credentials as their contracts say', async () => {
+  await using platform = await startPlatform({
+    routes(server) {
+      echo(server, { surface: 'instance', url: '/api/v1/admin/x', operationId: 'A' })
+      echo(server, { surface: 'callbacks', url: '/namespaces/x', operationId: 'B' })
+      echo(server, { surface: 'knowledge', url: '/v2/x', operationId: 'C' })
+    },
+  })
+  const answer = async (path: string, init?: RequestInit) => {
+    const response = await fetch(platform.url + path, init)
+    return [response.status, response.headers.get('www-authenticate'), await response.json()]
+  }
+  const realm = `Bearer realm="localhost:${platform.port}"`
+  assert.deepEqual(await answer('/api/v1/admin/x'), [401, realm, { error: 'The access token is invalid' }])
+  const invalid = [401, `${realm}, error="invalid_token"`, { error: 'The access token is invalid' }]
+  assert.deepEqual(await answer('/api/v1/admin/x', bearer('stolen')), invalid)
+  const codes = { code: 16, details: [] }
+  assert.deepEqual(await answer('/namespaces/x'), [401, 'Bearer', { ...codes, message: 'Credentials are needed' }])
+  assert.deepEqual(await answer('/namespaces/x', bearer('stolen')), [
+    401,
+    'Bearer',
+    { ...codes, message: 'The credentials are not valid' },
+  ])
+  assert.deepEqual(await answer('/v2/x'), [401, 'Bearer', { detail: 'Unauthorized' }])
+  assert.deepEqual(await answer('/v2/x', bearer('stolen')), [403, null, { detail: 'Forbidden' }])
+})
+
+test('bodies come in two media types, also with DELETE, and answers in the one that was asked for', async () => {
+  const schema = { body: Type.Object({ who: Type.String() }), response: { 200: Answer } }
+  await using platform = await startPlatform({
+    routes: (server) =>
+      echo(server, { method: 'DELETE', access: 'public', schema, handler: async (request) => request.body }),
+  })
+  for (const type of ['application/json', 'application/vnd.api+json; charset=utf-8']) {
+    const headers = { 'content-type': type, accept: 'application/vnd.api+json' }
+    const init = { method: 'DELETE', headers, body: '{"who":"ada"}' }
+    const response = await fetch(`${platform.url}/api/v2/things/1`, init)
+    assert.deepEqual(await response.json(), { who: 'ada' })
+    assert.equal(response.headers.get('content-type'), 'application/vnd.api+json')
+  }
+  const compressed = {
+    method: 'DELETE',
+    body: 'x',
+    headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+  }
+  assert.equal((await fetch(`${platform.url}/api/v2/things/1`, compressed)).status, 415)
+})
+
+test('HEAD is served wherever GET is, a trailing slash is ignored, and aliases answer alike', async () => {
+  await using platform = await startPlatform({
+    routes: (server) => echo(server, { access: 'public', url: '/api/v2/things', aliases: ['/api/v2/things.json'] }),
+  })
+  for (const path of ['/api/v2/things', '/api/v2/things/', '/api/v2/things.json', '/api/v2/things?x=1']) {
+    const response = await fetch(platform.url + path, { method: 'HEAD' })
+    assert.deepEqual([response.status, response.headers.get('content-length'), await response.text()], [200, '12', ''])
+  }
+})
+
+test('a handler may stream, and the stream is compressed for whoever takes it', async () => {
+  const lines = Array.from({ length: 500 }, (_, i) => `{"line":${i}}\n`)
+  await using platform = await startPlatform({
+    routes: (server) =>
+      echo(server, {
+        access: 'public',
+        url: '/export',
+        surface: 'platform',
+        schema: { response: { 200: { contentType: 'application/x-ndjson', description: 'Lines' } } },
+        handler: (_request, reply) => reply.type('application/x-ndjson').send(Readable.from(lines)),
+      }),
+  })
+  for (const coding of ['identity', 'gzip', 'br']) {
+    const response = await fetch(`${platform.url}/export`, { headers: { 'accept-encoding': coding } })
+    assert.equal(response.headers.get('content-encoding'), coding === 'identity' ? null : coding)
+    assert.equal(await response.text(), lines.join(''))
+  }
+})
+
+test('mistakes in a declaration are refused at once', async () => {
+  await using platform = await startPlatform()
+  assert.throws(
+    () =>
+      operation(platform.server, {
+        operationId: 'GetLiveness',
+        schema: { response: { 200: Answer } },
+        url: '/x',
+      } as never),
+    /Two operations/,
+  )
+  assert.throws(() => operation(platform.server, { operationId: 'New', schema: {}, url: '/x' } as never), /no response/)
+})
