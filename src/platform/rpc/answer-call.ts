@@ -1,0 +1,99 @@
+/**
+ * From a Node request to a Connect handler and back, for both ports. Ours rather than the adapters that come with
+ * Connect: those answer a request whose Host cannot be read with an empty 200, write failures to the console, and let a
+ * body trickle in without end.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { constants, Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
+import { Code, ConnectError } from '@connectrpc/connect'
+import type { UniversalHandler, UniversalServerResponse } from '@connectrpc/connect/protocol'
+import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from '@connectrpc/connect-node'
+import { type Peer, peerValues } from './call.ts'
+import { clampDeadline } from './clamp-deadline.ts'
+import { collectBody } from './collect-body.ts'
+import type { Rpc } from './create-rpc.ts'
+
+export type NodeRequest = IncomingMessage | Http2ServerRequest
+export type NodeResponse = ServerResponse | Http2ServerResponse
+
+// How long a caller whose body was not wanted may go on sending before the connection is cut.
+const LINGER_MS = 2_000
+
+const MAX_STATUS_MESSAGE_BYTES = 2_048
+const MAX_STATUS_DETAILS_BYTES = 6_144
+
+export async function answerCall(
+  rpc: Rpc,
+  handler: UniversalHandler,
+  request: NodeRequest,
+  response: NodeResponse,
+  peer: Peer,
+) {
+  letGoWhenAnswered(rpc, request, response)
+  try {
+    // Its signal, URL and headers are used, its body is not: to leave that half-read destroys the request.
+    const universal = universalRequestFromNodeRequest(request, response, undefined, peerValues(peer))
+    clampDeadline(universal.header)
+    const answer = await handler({ ...universal, body: bodyOf(rpc, handler, request) })
+    await universalResponseToNodeResponse(withBoundedStatus(answer), response)
+  } catch (error) {
+    if (ConnectError.from(error).code === Code.Aborted) return
+    rpc.log.warn({ err: error, request: peer.requestId }, 'call could not be answered')
+    if (response.headersSent) response.destroy()
+    else endWithText(response, 400, 'The request could not be read.')
+  }
+}
+
+export function endWithText(response: NodeResponse, status: number, text: string): void {
+  const headers = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
+  // One call per type: the two classes agree in what they do, not in their signatures.
+  if ('stream' in response) response.writeHead(status, headers).end(`${text}\n`)
+  else response.writeHead(status, headers).end(`${text}\n`)
+}
+
+function bodyOf(rpc: Rpc, handler: UniversalHandler, request: NodeRequest): AsyncIterable<Uint8Array> {
+  const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
+  const takesOneMessage = handler.method.methodKind === 'unary' || handler.method.methodKind === 'server_streaming'
+  return takesOneMessage ? collectBody(chunks, rpc.clock, rpc.limits.requestTimeoutMs) : chunks
+}
+
+/**
+ * A call that was answered before its body was read must not keep a stream or a connection busy for ever. Not at once,
+ * though: a reset would overtake the answer.
+ */
+export function letGoWhenAnswered(rpc: Rpc, request: NodeRequest, response: NodeResponse): void {
+  const stream = request instanceof Http2ServerRequest ? request.stream : undefined
+  // On HTTP/2 the response itself says `finish` only after the stream is closed, which is too late.
+  const answer = stream ?? response
+  answer.once('finish', () => {
+    if (request.complete) return
+    // Node does away by itself with a body that nobody has begun to read.
+    if (request.readableDidRead) request.resume()
+    const cancel = rpc.clock.after(LINGER_MS, () => {
+      if (stream === undefined) request.destroy()
+      else stream.close(constants.NGHTTP2_NO_ERROR)
+    })
+    request.once('close', cancel)
+  })
+}
+
+/**
+ * In gRPC the status is a trailer, and a trailer that is too long breaks the connection instead of telling the caller
+ * anything. Our own errors are short; those of the decoder may quote what they could not read.
+ */
+function withBoundedStatus(response: UniversalServerResponse): UniversalServerResponse {
+  const { trailer, body } = response
+  if (trailer === undefined || body === null || body === undefined) return response
+  return { ...response, body: boundAtEnd(body as AsyncIterable<Uint8Array>, trailer) }
+}
+
+async function* boundAtEnd(body: AsyncIterable<Uint8Array>, trailer: Headers): AsyncGenerator<Uint8Array> {
+  yield* body
+  const message = trailer.get('grpc-message')
+  if (message !== null && message.length > MAX_STATUS_MESSAGE_BYTES) {
+    // Percent-encoded: an escape that was cut in two would be no legal value.
+    trailer.set('grpc-message', message.slice(0, MAX_STATUS_MESSAGE_BYTES).replace(/%[^%]?$/, ''))
+  }
+  const details = trailer.get('grpc-status-details-bin')
+  if (details !== null && details.length > MAX_STATUS_DETAILS_BYTES) trailer.delete('grpc-status-details-bin')
+}

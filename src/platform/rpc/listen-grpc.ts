@@ -1,0 +1,150 @@
+/** gRPC on its own port: HTTP/2 without TLS, with bounds on everything a peer can make us keep. */
+import { createServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2'
+import { type AddressInfo, createServer as createNetServer, type Server, type Socket } from 'node:net'
+import { Code } from '@connectrpc/connect'
+import { AppError } from '../errors/app-error.ts'
+import { requestIdFor } from '../http/request-id.ts'
+import { answerCall, endWithText, letGoWhenAnswered } from './answer-call.ts'
+import type { Peer } from './call.ts'
+import type { Rpc } from './create-rpc.ts'
+import { keepSessionAlive, type SessionTimes } from './keep-session-alive.ts'
+import { sniffHttp2 } from './sniff-http2.ts'
+
+export interface GrpcListenOptions extends Partial<GrpcLimits> {
+  host: string
+  /** 0: any free port. */
+  port: number
+}
+
+export interface GrpcLimits extends SessionTimes {
+  maxConnections: number
+  maxConcurrentStreams: number
+  maxHeaderBytes: number
+  /** How long a new connection may take to say that it speaks HTTP/2. */
+  handshakeMs: number
+}
+
+export interface GrpcListener {
+  readonly host: string
+  readonly port: number
+  /** Refuses new connections, tells clients to go elsewhere, waits for calls in flight; after the grace cuts them off. */
+  close(graceMs: number): Promise<void>
+}
+
+const DEFAULTS: GrpcLimits = {
+  maxConnections: 10_000,
+  maxConcurrentStreams: 128,
+  maxHeaderBytes: 16 * 1024,
+  handshakeMs: 10_000,
+  keepaliveMs: 60_000,
+  keepaliveTimeoutMs: 20_000,
+  idleMs: 30 * 60_000,
+}
+
+export async function listenGrpc(rpc: Rpc, options: GrpcListenOptions): Promise<GrpcListener> {
+  const limits = { ...DEFAULTS, ...options }
+  const handlers = new Map(rpc.handlers('grpc').map((handler) => [handler.requestPath, handler]))
+  const sessions = new Set<ServerHttp2Session>()
+  // Connections that have not said yet that they speak HTTP/2, or that were told to go elsewhere.
+  const strangers = new Set<Socket>()
+
+  const http2 = createServer({
+    settings: {
+      maxConcurrentStreams: limits.maxConcurrentStreams,
+      maxHeaderListSize: limits.maxHeaderBytes,
+      initialWindowSize: 256 * 1024,
+      enableConnectProtocol: false,
+    },
+    maxSessionMemory: 32,
+    maxSettings: 32,
+    maxSessionInvalidFrames: 100,
+    maxSessionRejectedStreams: 100,
+    // A client that opens and cancels calls without pause makes work at no cost to itself.
+    streamResetBurst: 1_000,
+    streamResetRate: 100,
+  })
+  http2.on('session', (session) => {
+    sessions.add(session)
+    session.once('close', () => sessions.delete(session))
+    session.on('error', (error) => rpc.log.debug({ err: error }, 'gRPC connection failed'))
+    keepSessionAlive(session, rpc.clock, limits)
+  })
+  http2.on('request', (request, response) => {
+    request.on('error', (error) => rpc.log.debug({ err: error }, 'gRPC stream failed'))
+    const handler = handlers.get(pathOf(request))
+    if (handler === undefined) answerUnknown(rpc, request, response)
+    else void answerCall(rpc, handler, request, response, peerOf(request))
+  })
+
+  const server = createNetServer((socket) => {
+    strangers.add(socket.setNoDelay(true))
+    socket.once('close', () => strangers.delete(socket))
+    sniffHttp2(socket, rpc.clock, limits.handshakeMs, () => {
+      strangers.delete(socket)
+      http2.emit('connection', socket)
+    })
+  })
+  server.maxConnections = limits.maxConnections
+  const { address, port } = await listen(server, options)
+
+  async function close(graceMs: number): Promise<void> {
+    rpc.drain()
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    for (const socket of strangers) socket.destroy()
+    for (const session of sessions) session.close()
+    const cutOff = () => {
+      rpc.abort()
+      for (const session of sessions) session.destroy()
+    }
+    const cancel = graceMs > 0 ? rpc.clock.after(graceMs, cutOff) : cutOff()
+    await closed
+    cancel?.()
+  }
+
+  return { host: address, port, close }
+}
+
+function listen(server: Server, { host, port }: GrpcListenOptions): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why =
+        error.code === 'EADDRINUSE' ? 'is in use: stop the program that uses it' : `cannot be opened (${error.code})`
+      const text = `The gRPC port ${port} on ${host} ${why}, or set server.grpc_port (COMMONPLACE_GRPC_PORT) to another`
+      reject(new AppError('unavailable', text, { cause: error }))
+    })
+    server.listen({ host, port, backlog: 511 }, () => {
+      server.removeAllListeners('error')
+      resolve(server.address() as AddressInfo)
+    })
+  })
+}
+
+function pathOf(request: Http2ServerRequest): string {
+  return request.url.split('?', 1)[0] as string
+}
+
+function peerOf(request: Http2ServerRequest): Peer {
+  return {
+    port: 'grpc',
+    remoteAddress: request.stream.session?.socket.remoteAddress ?? '',
+    authority: request.authority ?? '',
+    requestId: requestIdFor(request.headers['x-request-id']),
+  }
+}
+
+function answerUnknown(rpc: Rpc, request: Http2ServerRequest, response: Http2ServerResponse): void {
+  letGoWhenAnswered(rpc, request, response)
+  const isGrpc = request.headers['content-type']?.startsWith('application/grpc') === true
+  if (!isGrpc) {
+    endWithText(response, 415, 'This port speaks gRPC only.')
+    return
+  }
+  response.writeHead(200, { 'content-type': 'application/grpc' })
+  // NOTE In trailers, although gRPC allows the status among the headers here: Node resets a stream that was answered
+  // without trailers while its body still arrives, and clients take the reset for the answer.
+  response.addTrailers({
+    'grpc-status': String(Code.Unimplemented),
+    'grpc-message': 'This server has no such method.',
+  })
+  response.end()
+}
