@@ -1,0 +1,75 @@
+import { Command, CommanderError } from 'commander'
+import { SettingsError } from '../platform/config/settings-error.ts'
+import { isAppError } from '../platform/errors/app-error.ts'
+import { VERSION } from '../version.ts'
+import { backupCommand } from './backup.ts'
+import { configCommand } from './config.ts'
+import { doctorCommand } from './doctor.ts'
+import { jobCommand } from './job.ts'
+import { migrateCommand } from './migrate.ts'
+import { restoreCommand } from './restore.ts'
+import { devCommand, serveCommand } from './serve.ts'
+import { tokenCommand } from './token.ts'
+import { userCommand } from './user.ts'
+
+const EXIT = { ok: 0, failed: 1, badUsage: 2 } as const
+
+/** Runs one command line and answers the exit status: 0 done, 1 failed, 2 bad usage or settings. */
+export async function runCli(argv: readonly string[]): Promise<number> {
+  const program = createProgram()
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return typeof process.exitCode === 'number' ? process.exitCode : EXIT.ok
+  } catch (error) {
+    return report(error)
+  }
+}
+
+function createProgram(): Command {
+  const program = new Command('commonplace')
+    .description('The server a community or company runs for what it knows.')
+    .version(VERSION, '-V, --version', 'print the version')
+    .showHelpAfterError('(add --help for the options)')
+    .showSuggestionAfterError()
+  for (const command of [
+    devCommand(),
+    serveCommand(),
+    migrateCommand(),
+    configCommand(),
+    userCommand(),
+    tokenCommand(),
+    jobCommand(),
+    backupCommand(),
+    restoreCommand(),
+    doctorCommand(),
+  ]) {
+    program.addCommand(command)
+  }
+  throwInsteadOfExit(program)
+  return program
+}
+
+// Commander would call process.exit in the middle of whatever is being written.
+function throwInsteadOfExit(command: Command): void {
+  command.exitOverride()
+  for (const child of command.commands) throwInsteadOfExit(child)
+}
+
+function report(error: unknown): number {
+  // Commander has already written its sentence, or the help that was asked for.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.badUsage
+  if (error instanceof SettingsError) {
+    process.stderr.write(`${error.message}\n`)
+    return EXIT.badUsage
+  }
+  if (isAppError(error)) {
+    for (const problem of error.problems) process.stderr.write(`commonplace: ${problem}\n`)
+    const { cause } = error
+    if (cause instanceof Error && cause.message && !error.message.includes(cause.message)) {
+      process.stderr.write(`  cause: ${cause.message}\n`)
+    }
+    return EXIT.failed
+  }
+  process.stderr.write(`commonplace: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`)
+  return EXIT.failed
+}

@@ -1,0 +1,49 @@
+import { AppError } from '../platform/errors/app-error.ts'
+
+const MAX_BYTES = 8_192
+const CONTROL_C = '\u0003'
+const CONTROL_D = '\u0004'
+
+/** Everything on standard input but the line end, as a script would send it. */
+export async function readSecretFromPipe(): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > MAX_BYTES) throw new AppError('invalid_argument', `Standard input holds more than ${MAX_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+    .toString('utf8')
+    .replace(/\r?\n$/, '')
+}
+
+/** One line typed on the terminal, which shows nothing of it. */
+export function promptSecret(question: string): Promise<string> {
+  const { stdin, stderr } = process
+  stderr.write(question)
+  stdin.setRawMode(true)
+  stdin.setEncoding('utf8')
+  stdin.resume()
+  return new Promise((resolve, reject) => {
+    let typed = ''
+    function finish(settle: () => void) {
+      stdin.off('data', onData)
+      stdin.setRawMode(false)
+      stdin.pause()
+      stderr.write('\n')
+      settle()
+    }
+    function onData(text: string) {
+      for (const character of text) {
+        if (character === '\r' || character === '\n') return finish(() => resolve(typed))
+        if (character === CONTROL_C || character === CONTROL_D) {
+          return finish(() => reject(new AppError('canceled', 'Nothing was changed')))
+        }
+        if (character === '\u007f' || character === '\b') typed = [...typed].slice(0, -1).join('')
+        else if (typed.length < MAX_BYTES) typed += character
+      }
+    }
+    stdin.on('data', onData)
+  })
+}

@@ -1,0 +1,42 @@
+import { resolve } from 'node:path'
+import { Command } from 'commander'
+import { checkBackup, type RestoreProgress, type RestoreResult, restoreBackup } from '../platform/backup/restore.ts'
+import { SystemClock } from '../platform/clock/clock.ts'
+import { processEnvironment } from '../platform/config/environment.ts'
+import { createLogger } from '../platform/logging/logger.ts'
+import { loadSettings } from '../settings.ts'
+import { Progress } from './progress.ts'
+import { flagsOf, withStorageFlags } from './settings-options.ts'
+
+export function restoreCommand(): Command {
+  return withStorageFlags(new Command('restore'))
+    .description('fill an empty database from a backup; a dump goes into SQLite and PostgreSQL alike')
+    .argument('<file>', 'what "commonplace backup" wrote')
+    .option('--check', 'only read the backup and say whether it is whole')
+    .option('--json', 'answer as JSON')
+    .action(async (name: string, flags: { check?: boolean; json?: boolean }, command: Command) => {
+      const file = resolve(name)
+      const clock = new SystemClock()
+      const progress = new Progress(clock)
+      const onProgress: RestoreProgress = (step, done, total) => progress.report(step, done, total, 'bytes')
+      const { settings } = await loadSettings({
+        mode: 'cli',
+        env: processEnvironment(),
+        cwd: process.cwd(),
+        ...flagsOf(command),
+      })
+      const { data_dir: dataDir, database_url: databaseUrl } = settings.storage
+      const log = createLogger({ level: 'warn', format: 'readable', destination: process.stderr })
+      const work = flags.check
+        ? checkBackup({ file, onProgress })
+        : restoreBackup({ file, dataDir, databaseUrl, clock, log, onProgress })
+      const result = await work.finally(() => progress.end())
+      if (flags.json) return console.log(JSON.stringify(result))
+      console.log(flags.check ? `${file} is whole: ${summary(result)}` : `restored ${summary(result)}`)
+    })
+}
+
+function summary({ rows, schema }: RestoreResult): string {
+  const total = Object.values(rows).reduce((sum, count) => sum + count, 0)
+  return `${total.toLocaleString('en-US')} rows in ${Object.keys(rows).length} tables (schema ${schema})`
+}

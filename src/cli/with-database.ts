@@ -1,0 +1,59 @@
+import type { Command } from 'commander'
+import { type Clock, SystemClock } from '../platform/clock/clock.ts'
+import { processEnvironment } from '../platform/config/environment.ts'
+import { AppError } from '../platform/errors/app-error.ts'
+import { createLogger, type Logger } from '../platform/logging/logger.ts'
+import type { Database } from '../platform/storage/database.ts'
+import { schemaVersion } from '../platform/storage/migrate.ts'
+import { openDatabase } from '../platform/storage/open.ts'
+import { loadSettings, type Settings } from '../settings.ts'
+import { flagsOf } from './settings-options.ts'
+
+export interface CliContext {
+  db: Database
+  settings: Settings
+  clock: Clock
+  log: Logger
+}
+
+export interface CliDatabaseOptions {
+  /** Whether the command needs the tables of this version; `migrate` and `doctor` do not. */
+  requireSchema?: boolean
+}
+
+/** Opens storage for one command, beside a running server if there is one, and closes it whatever happens. */
+export async function withDatabase<T>(
+  command: Command,
+  work: (context: CliContext) => Promise<T>,
+  options: CliDatabaseOptions = {},
+): Promise<T> {
+  const { settings } = await loadSettings({
+    mode: 'cli',
+    env: processEnvironment(),
+    cwd: process.cwd(),
+    ...flagsOf(command),
+  })
+  const clock = new SystemClock()
+  // Standard output belongs to the command's answer; what the platform has to say goes to standard error.
+  const log = createLogger({ level: 'warn', format: 'readable', destination: process.stderr })
+  await using db = await openDatabase({
+    databaseUrl: settings.storage.database_url,
+    dataDir: settings.storage.data_dir,
+    poolSize: 2,
+    clock,
+    log,
+  })
+  if (options.requireSchema !== false) await requireCurrentSchema(db)
+  return await work({ db, settings, clock, log })
+}
+
+async function requireCurrentSchema(db: Database): Promise<void> {
+  const { version, pending } = await schemaVersion(db)
+  if (pending.length === 0) return
+  throw new AppError(
+    'failed_precondition',
+    version === 0
+      ? 'The database is empty: start the server once ("commonplace serve"), which prepares it'
+      : 'The database has the schema of an older version: run "commonplace migrate" or start the server once',
+  )
+}

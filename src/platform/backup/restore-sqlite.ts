@@ -1,0 +1,99 @@
+import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { migrate } from '../storage/migrate.ts'
+import { MIGRATIONS, type Migration } from '../storage/migrations/index.ts'
+import { openDatabase, SQLITE_FILE } from '../storage/open.ts'
+import { SqliteConnection } from '../storage/sqlite-connection.ts'
+import type { BackupFormat } from './backup.ts'
+import { fileTrouble, notEmpty } from './backup-errors.ts'
+import { catalogOf } from './catalog.ts'
+import type { RowCounts } from './count-rows.ts'
+import { readDumpHeader } from './dump-reader.ts'
+import { loadIntoSqlite } from './load-sqlite.ts'
+import { migrationsOf } from './migrations-of.ts'
+import { flushDirectory, flushFile } from './place-file.ts'
+import type { RestoreOptions, RestoreResult } from './restore.ts'
+import { takeSqliteBackup } from './sqlite-backup-file.ts'
+import { foldLog } from './sqlite-snapshot.ts'
+
+// Inside the data directory, because a rename must not cross disks. Whoever holds the lock may clear it away.
+const WORKSHOP = '.restoring'
+
+/** Builds the database under another name and puts it in place when it is complete, verified and on disk. */
+export async function restoreSqlite(options: RestoreOptions, format: BackupFormat): Promise<RestoreResult> {
+  const { dataDir, onProgress, migrations: known = MIGRATIONS } = options
+  const target = join(dataDir, SQLITE_FILE)
+  await refuseNonEmpty(target, known)
+  const workshop = join(dataDir, WORKSHOP)
+  rmSync(workshop, { recursive: true, force: true })
+  mkdirSync(workshop, { mode: 0o700 })
+  try {
+    const contents = await build(options, format, workshop, known)
+    onProgress?.('upgrading', 0, 0)
+    await migrateIn(workshop, options, known)
+    const built = join(workshop, SQLITE_FILE)
+    foldLog(built)
+    flushFile(built)
+    // NOTE The old log must go before the new file comes: SQLite would apply it to whatever has the name.
+    for (const old of [`${target}-wal`, `${target}-shm`, target]) rmSync(old, { force: true })
+    renameSync(built, target)
+    flushDirectory(dataDir)
+    return { format, ...contents }
+  } catch (error) {
+    throw fileTrouble(target, 'written', error)
+  } finally {
+    rmSync(workshop, { recursive: true, force: true })
+  }
+}
+
+async function build(
+  options: RestoreOptions,
+  format: BackupFormat,
+  workshop: string,
+  known: readonly Migration[],
+): Promise<{ schema: number; rows: RowCounts }> {
+  const { file, onProgress } = options
+  const target = join(workshop, SQLITE_FILE)
+  if (format === 'sqlite') {
+    onProgress?.('verifying', 0, 0)
+    return takeSqliteBackup(file, target, known)
+  }
+  const migrations = migrationsOf(file, await readDumpHeader(file), known)
+  await migrateIn(workshop, options, migrations)
+  const rows = await loadIntoSqlite(target, {
+    file,
+    migrations,
+    onProgress: (done, total) => onProgress?.('loading', done, total),
+  })
+  return { schema: migrations.length, rows }
+}
+
+async function migrateIn(
+  dataDir: string,
+  { clock, log }: RestoreOptions,
+  migrations: readonly Migration[],
+): Promise<void> {
+  await using db = await openDatabase({ dataDir, clock, log })
+  await migrate(db, { clock, log, migrations })
+}
+
+async function refuseNonEmpty(target: string, known: readonly Migration[]): Promise<void> {
+  if ((statSync(target, { throwIfNoEntry: false })?.size ?? 0) === 0) return
+  const seeded = new Set((await catalogOf(known)).filter((table) => table.seeded).map(({ name }) => name))
+  let connection: SqliteConnection | undefined
+  try {
+    connection = new SqliteConnection(target, { readOnly: false })
+    const tables = connection.rows(`select name from pragma_table_list where schema = 'main' and type = 'table'`, [])
+    for (const { name } of tables as { name: string }[]) {
+      if (name === 'schema_migrations' || name === 'rate_windows' || name.startsWith('sqlite_') || seeded.has(name))
+        continue
+      const [row] = connection.rows(`select 1 from "${name.replaceAll('"', '""')}" limit 1`, [])
+      if (row !== undefined) throw notEmpty(target, `table ${name} has rows`)
+    }
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'ERR_SQLITE_ERROR') throw error
+    throw notEmpty(target, `it cannot be read: ${(error as Error).message}`)
+  } finally {
+    connection?.close()
+  }
+}

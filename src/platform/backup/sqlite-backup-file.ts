@@ -1,0 +1,69 @@
+import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Migration } from '../storage/migrations/index.ts'
+import { SqliteConnection } from '../storage/sqlite-connection.ts'
+import { toStorageError } from '../storage/storage-errors.ts'
+import { damaged, fileTrouble, madeByNewerVersion, notABackup, unreadable } from './backup-errors.ts'
+import { catalogOf } from './catalog.ts'
+import type { RowCounts } from './count-rows.ts'
+import { migrationsOf } from './migrations-of.ts'
+import { checkReferences, verifySqlite } from './sqlite-snapshot.ts'
+
+export interface SqliteBackupContents {
+  schema: number
+  rows: RowCounts
+}
+
+/** Looks at a copy: opening a database writes to it, and a backup is nobody's to change. */
+export async function checkSqliteBackup(file: string, known: readonly Migration[]): Promise<SqliteBackupContents> {
+  const directory = mkdtempSync(join(tmpdir(), 'commonplace-check-'))
+  try {
+    return await takeSqliteBackup(file, join(directory, 'copy.db'), known)
+  } finally {
+    rmSync(directory, { recursive: true, force: true })
+  }
+}
+
+/** Copies a backup that is a SQLite file and refuses it unless it is whole and of a version that we know. */
+export async function takeSqliteBackup(
+  file: string,
+  target: string,
+  known: readonly Migration[],
+): Promise<SqliteBackupContents> {
+  if ((statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
+    throw unreadable(
+      `${file} is a database in use, not a backup (${file}-wal belongs to it): make one with "commonplace backup"`,
+    )
+  }
+  try {
+    copyFileSync(file, target)
+  } catch (error) {
+    throw fileTrouble(file, 'read', error)
+  }
+  try {
+    const applied = appliedMigrations(target, file)
+    if (applied.length === 0) throw notABackup(file)
+    if (applied.length > known.length) throw madeByNewerVersion(file, applied.length, known.length)
+    const migrations = migrationsOf(file, { schema: applied.length, migrations: applied }, known)
+    const rows = verifySqlite(target, await catalogOf(migrations), (what) => damaged(file, what))
+    return { schema: applied.length, rows }
+  } catch (error) {
+    const { code, errcode } = error as { code?: string; errcode?: number }
+    const isDamage = code === 'ERR_SQLITE_ERROR' && [1, 11, 26].includes((errcode ?? 0) & 0xff)
+    throw isDamage ? damaged(file, (error as Error).message, error) : toStorageError(error)
+  }
+}
+
+function appliedMigrations(copy: string, file: string): string[] {
+  const connection = new SqliteConnection(copy, { readOnly: false })
+  try {
+    checkReferences(connection, (what) => damaged(file, what))
+    const [table] = connection.rows(`select 1 from sqlite_master where name = 'schema_migrations'`, [])
+    if (table === undefined) return []
+    const rows = connection.rows('select name from schema_migrations order by number', []) as { name: string }[]
+    return rows.map(({ name }) => name)
+  } finally {
+    connection.close()
+  }
+}

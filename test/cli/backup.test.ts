@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, test } from 'node:test'
+import { MIGRATIONS } from '../../src/platform/storage/migrations/index.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
+import { tempDir } from '../support/temp-dir.ts'
+import { runCommand } from './run-command.ts'
+
+describe('commonplace backup', () => {
+  let server: TestServer
+  before(async () => {
+    server = await startServer()
+  })
+  after(() => server.stop())
+
+  test('copies the data of a running server and says what it did', async () => {
+    const cwd = tempDir()
+    const { status, stdout, stderr } = await runCommand(['backup', '--data-dir', server.dataDir], {}, cwd)
+    assert.equal(status, 0, stderr)
+    const [name] = readdirSync(cwd)
+    assert.match(name as string, /^commonplace-\d{8}T\d{6}Z\.db$/)
+    assert.match(stdout, /^backed up [\d,]+ rows \(schema \d+\) to .*, \d.* [kMG]?B, verified\n$/)
+    assert.equal(statSync(join(cwd, name as string)).mode & 0o777, 0o600)
+  })
+
+  test('answers a script as JSON, with the progress on standard error', async () => {
+    const file = join(tempDir(), 'backup.jsonl.gz')
+    const args = ['backup', file, '--format', 'dump', '--json', '--data-dir', server.dataDir]
+    const { status, stdout, stderr } = await runCommand(args)
+    assert.equal(status, 0, stderr)
+    const { rows, bytes, ...rest } = JSON.parse(stdout)
+    assert.deepEqual(rest, { file, format: 'dump', schema: MIGRATIONS.length })
+    assert.equal(rows.organizations, 1)
+    assert.equal(bytes, statSync(file).size)
+    assert.match(stderr, /^copying: 100 %/m)
+    assert.match(stderr, /^verifying: 100 %/m)
+  })
+
+  test('replaces a file only with --force', async () => {
+    const file = join(tempDir(), 'backup.db')
+    const args = ['backup', file, '--data-dir', server.dataDir]
+    assert.equal((await runCommand(args)).status, 0)
+    const { status, stderr } = await runCommand(args)
+    assert.equal(status, 1)
+    assert.match(stderr, /exists already: choose another name or add --force/)
+    assert.equal((await runCommand([...args, '--force'])).status, 0)
+  })
+
+  test('fails with a sentence where there is nothing to back up', async () => {
+    const dataDir = tempDir()
+    const { status, stderr } = await runCommand(['backup', 'x.db', '--data-dir', dataDir])
+    assert.equal(status, 1)
+    assert.match(stderr, /nothing to back up/)
+    assert.equal(existsSync('x.db'), false)
+  })
+
+  test('refuses a format it does not know as bad usage', async () => {
+    const { status, stderr } = await runCommand(['backup', '--format', 'zip'])
+    assert.equal(status, 2)
+    assert.match(stderr, /Allowed choices are sqlite, dump/)
+  })
+})

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { describe, test } from 'node:test'
+import type { Finding } from '../../src/cli/doctor-finding.ts'
+import { startServer } from '../support/start-server.ts'
+import { tempDir } from '../support/temp-dir.ts'
+import { runCommand } from './run-command.ts'
+
+async function examine(args: string[], env: Record<string, string> = {}) {
+  const { status, stdout, stderr } = await runCommand(
+    ['doctor', '--json', '--port', '0', '--grpc-port', '0', ...args],
+    env,
+  )
+  assert.notEqual(stdout, '', stderr)
+  const { healthy, findings } = JSON.parse(stdout) as { healthy: boolean; findings: Finding[] }
+  assert.equal(status, healthy ? 0 : 1)
+  for (const { status: found, advice } of findings) assert.equal(advice === undefined, found === 'ok')
+  return { healthy, of: (check: string) => findings.find((finding) => finding.check === check) }
+}
+
+describe('commonplace doctor', () => {
+  test('finds nothing wrong before the first start, and creates nothing', async () => {
+    const dataDir = join(tempDir(), 'data')
+    const { healthy, of } = await examine(['--data-dir', dataDir])
+    assert.equal(healthy, true)
+    assert.match(of('storage')?.message ?? '', /the first start creates it/)
+    assert.equal(of('base_url')?.status, 'warning')
+    assert.equal(existsSync(dataDir), false)
+  })
+
+  test('finds a running server healthy, and tells a person so', async () => {
+    await using server = await startServer()
+    const flags = ['--mode', 'dev', '--full', '--data-dir', server.dataDir, '--port', String(server.port)]
+    const { healthy, of } = await examine([...flags, '--grpc-port', String(server.grpcPort)])
+    assert.equal(healthy, true)
+    assert.match(of('port')?.message ?? '', /a server answers on .* and is ready/)
+    assert.match(of('gRPC port')?.message ?? '', /in use by the running server/)
+    for (const check of ['schema', 'integrity', 'administrator', 'jobs', 'write-ahead log'])
+      assert.equal(of(check)?.status, 'ok', check)
+    const { stdout, status } = await runCommand(['doctor', ...flags])
+    assert.equal(status, 0)
+    assert.match(stdout, /^✓ integrity: every page, index and reference is in order$/m)
+  })
+
+  test('names every setting that is wrong, with an example', async () => {
+    const { healthy, of } = await examine([], { COMMONPLACE_SERVER__BODY_LIMIT: 'much', COMMONPLACE_LOG_LEVEL: 'loud' })
+    assert.equal(healthy, false)
+    assert.match(of('settings')?.message ?? '', /server\.body_limit|telemetry\.log_level/)
+  })
+
+  test('sees a port that another program has', async () => {
+    const stranger = createServer((socket) => socket.end('hello')).listen(0, '127.0.0.1')
+    await once(stranger, 'listening')
+    const { port } = stranger.address() as { port: number }
+    const { healthy, of } = await examine(['--mode', 'dev', '--data-dir', tempDir(), '--port', String(port)])
+    stranger.close()
+    assert.equal(healthy, false)
+    assert.match(of('port')?.message ?? '', /another program uses/)
+  })
+
+  test('sees a damaged database, one of a newer version, and one that does not answer', async () => {
+    const dataDir = tempDir()
+    const file = join(dataDir, 'commonplace.db')
+    assert.equal((await runCommand(['migrate', '--data-dir', dataDir])).status, 0)
+    const bytes = readFileSync(file)
+    const db = new DatabaseSync(file)
+    db.exec(`insert into schema_migrations values (999, 'from the future', 1)`)
+    db.close()
+    const newer = await examine(['--data-dir', dataDir])
+    assert.equal(newer.healthy, false)
+    assert.match(newer.of('schema')?.message ?? '', /newer version/)
+    writeFileSync(file, Buffer.from(bytes).fill(0xff, 4096 * 2, 4096 * 20))
+    const damaged = await examine(['--data-dir', dataDir])
+    assert.equal(damaged.healthy, false)
+    assert.equal((damaged.of('integrity') ?? damaged.of('storage'))?.status, 'failed')
+    writeFileSync(file, 'this is no database, but it is long enough to be looked at by SQLite'.repeat(100))
+    assert.equal((await examine(['--data-dir', dataDir])).of('storage')?.status, 'failed')
+    const away = await examine(['--data-dir', dataDir, '--database-url', 'postgres://nobody@127.0.0.1:1/nothing'])
+    assert.equal(away.of('storage')?.status, 'failed')
+  })
+
+  test('advises to delete the first secrets and to close the data directory', async () => {
+    const dataDir = tempDir()
+    mkdirSync(dataDir, { recursive: true })
+    chmodSync(dataDir, 0o755)
+    writeFileSync(join(dataDir, 'first-start.json'), '{}')
+    const { healthy, of } = await examine(['--data-dir', dataDir])
+    assert.equal(healthy, true)
+    assert.match(of('first secrets')?.advice ?? '', /then delete the file/)
+    assert.match(of('data directory')?.advice ?? '', /chmod 700/)
+  })
+})
