@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { startApp } from '../app.ts'
-import { keepAlive, SystemClock } from '../platform/clock/clock.ts'
+import { holdProcess, SystemClock } from '../platform/clock/clock.ts'
 import { processEnvironment } from '../platform/config/environment.ts'
 import { createLogger, type Logger } from '../platform/logging/logger.ts'
 import { loadSettings } from '../settings.ts'
@@ -20,7 +20,7 @@ export function serveCommand(): Command {
 
 async function runServer(mode: 'dev' | 'serve', command: Command): Promise<void> {
   // Through the start and the stop, when no socket does it: nothing may end the process before everything is closed.
-  const release = keepAlive()
+  const release = holdProcess()
   try {
     await serveUntilStopped(mode, command)
   } finally {
@@ -78,7 +78,7 @@ const LAST_WORDS_MS = 1_000
 function exitOnceWritten(log: Logger, status: number): void {
   const clock = new SystemClock()
   const exit = () => process.exit(status)
-  keepAlive()
+  holdProcess()
   clock.after(LAST_WORDS_MS, exit)
   log.flush(() => clock.after(LAST_WRITE_MS, exit))
 }

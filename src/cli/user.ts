@@ -6,6 +6,7 @@ import { printTable } from './print-table.ts'
 import { promptSecret, readSecretFromPipe } from './read-secret.ts'
 import { withStorageFlags } from './settings-options.ts'
 import { removeTotpCommand } from './user-remove-totp.ts'
+import { rolesCommand } from './user-roles.ts'
 import { type IdentityContext, withIdentity } from './with-identity.ts'
 
 const PAGE = 500
@@ -22,6 +23,7 @@ export function userCommand(): Command {
     .addCommand(removeTotpCommand())
     .addCommand(roleCommand('add-role', 'give the user a role'))
     .addCommand(roleCommand('remove-role', 'take a role from the user'))
+    .addCommand(rolesCommand())
 }
 
 function createCommand(): Command {
@@ -31,19 +33,18 @@ function createCommand(): Command {
     .option('--name <name>', 'name to show')
     .option('--title <title>', 'what the person does')
     .option('--role <role>', 'id or name of a role, or admin, standard, read_only (may be repeated)', collect, [])
+    .option('--service-account', 'a program instead of a person: Active at once, it has keys and no password')
     .option('--active', 'you vouch for the address: the user is Active and verified at once')
     .option('--json', 'answer as JSON')
     .action(async (email: string, options: CreateOptions, command: Command) => {
-      await withIdentity(command, async ({ db, principal, users }) => {
+      await withIdentity(command, async ({ db, principal, users, serviceAccounts }) => {
         const roles = []
         for (const role of options.role) roles.push(await resolveRole(db, principal, role))
-        const user = await users.create(principal, {
-          email,
-          name: options.name,
-          title: options.title,
-          roleIds: roles.map((role) => role.id),
-          vouchedFor: options.active,
-        })
+        const { name, title } = options
+        const input = { email, name, title, roleIds: roles.map((role) => role.id) }
+        const user = options.serviceAccount
+          ? await serviceAccounts.create(principal, input)
+          : await users.create(principal, { ...input, vouchedFor: options.active })
         if (options.json) return printJson(toJson({ ...user, roles }))
         console.log(`created ${user.email} (${user.id}), ${user.status}`)
       })
@@ -144,6 +145,7 @@ interface CreateOptions {
   name?: string
   title?: string
   role: string[]
+  serviceAccount?: boolean
   active?: boolean
   json?: boolean
 }

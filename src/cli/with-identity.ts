@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { IdentityChanges } from '../platform/auth/identity-changes.ts'
 import type { Principal } from '../platform/auth/principal.ts'
-import { CredentialService, findOperator, UserService } from '../users/index.ts'
+import { CredentialService, findOperator, RoleReader, ServiceAccountService, UserService } from '../users/index.ts'
 import { type CliContext, withDatabase } from './with-database.ts'
 
 export interface IdentityContext extends CliContext {
@@ -9,6 +9,8 @@ export interface IdentityContext extends CliContext {
   changes: IdentityChanges
   users: UserService
   credentials: CredentialService
+  roles: RoleReader
+  serviceAccounts: ServiceAccountService
 }
 
 /** Opens storage and acts as the operator: whoever can reach the database may do everything. */
@@ -24,6 +26,8 @@ export function withIdentity<T>(command: Command, work: (context: IdentityContex
         changes,
         users: new UserService({ db, clock, changes, settings: settings.users }),
         credentials: new CredentialService({ db, clock, changes }),
+        roles: new RoleReader({ db }),
+        serviceAccounts: new ServiceAccountService({ db, clock, changes, settings: settings.users }),
       })
     } finally {
       changes.close()

@@ -55,7 +55,7 @@ export const usersSettings = group(
     }),
     password_min_length: integer({ description: 'Shortest new password.', default: 12, min: 8, max: 128 }),
     require_mfa: choice(['off', 'admins', 'all'], {
-      description: 'Who needs a second factor to sign in.',
+      description: 'Who needs a second factor; a session without one has no permissions until it is enrolled.',
       default: 'off',
     }),
     login_methods: list(choice(['password', 'oidc'], { example: 'password' }), {

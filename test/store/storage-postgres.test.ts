@@ -6,10 +6,12 @@ import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { isAppError } from '../../src/platform/errors/app-error.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
+import { PostgresDatabase } from '../../src/platform/storage/postgres.ts'
 import { tempDir } from '../support/each-database.ts'
 import { postgresUnavailable } from '../support/postgres.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { gate, increment, itemValue, put } from './storage-items.ts'
 
 const unavailable = postgresUnavailable()
@@ -116,6 +118,26 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
     db.subscribe('again', (body) => body === 'now' && heard.open())
     await eventually(() => other.write(async (tx) => tx.signal('again', 'now')))
     await heard.opened
+  })
+
+  test('a server that falls silent holds nobody for ever, and is used again when it speaks', async () => {
+    await using proxy = await startTcpProxy(database.url)
+    const quick = new PostgresDatabase({ ...options, url: proxy.url, answerTimeoutMs: 200 })
+    await quick.open()
+    await quick.ping()
+    const isUnavailable = (error: unknown) => isAppError(error, 'unavailable')
+    await assert.rejects(
+      quick.write(async (tx) => {
+        proxy.fallSilent()
+        await put(tx, 'unheard', 1)
+      }),
+      isUnavailable,
+    )
+    proxy.speakAgain()
+    await eventually(() => quick.write((tx) => put(tx, 'heard', 1)))
+    assert.equal(await itemValue(db, 'unheard'), undefined)
+    await quick.write((tx) => sql`select pg_sleep(0.4)`.execute(tx.query), { alone: true })
+    await quick.close()
   })
 
   test('a server that is not there is told in one sentence', async () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -7,6 +7,7 @@ import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { isAppError } from '../../src/platform/errors/app-error.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
+import type { SqliteDatabase } from '../../src/platform/storage/sqlite.ts'
 import { tempDir } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { silentLogger } from '../support/silent-logger.ts'
@@ -14,6 +15,21 @@ import { startChild } from './start-child.ts'
 import { allItems, gate, insertItem, itemValue, put } from './storage-items.ts'
 
 const log = silentLogger()
+
+/** Time passes without a turn of the event loop, as under a query that takes long. */
+class LateClock extends SystemClock {
+  #lostMs = 0
+
+  loseMs(ms: number): void {
+    this.#lostMs += ms
+    // Until every timer that was set before is overdue.
+    for (const end = performance.now() + 30; performance.now() < end; );
+  }
+
+  override elapsedMs(): number {
+    return super.elapsedMs() + this.#lostMs
+  }
+}
 
 describe('the one writer of SQLite', () => {
   const opened: Database[] = []
@@ -34,7 +50,7 @@ describe('the one writer of SQLite', () => {
       () => (settled = true),
       () => (settled = true),
     )
-    for (let n = 0; !settled && n < 1_000; n++) await clock.advance(10)
+    for (let n = 0; !settled && n < 3_000; n++) await clock.advance(10)
     return promise
   }
 
@@ -75,6 +91,95 @@ describe('the one writer of SQLite', () => {
     )
     await Promise.all([long.then(() => order.push('long')), ...short])
     assert.equal(order.indexOf('long'), 20)
+  })
+
+  test('an operation is not taken for a waiting one because a query of its own took long', async () => {
+    const clock = new LateClock()
+    const { db } = await open(clock)
+    const slow = {
+      get id() {
+        clock.loseMs(3_000)
+        return 'slow'
+      },
+      value: 1,
+    }
+    await db.write(
+      async (tx) => {
+        await tx.run(insertItem, slow)
+        await tx.run(insertItem, { id: 'next', value: 2 })
+      },
+      { alone: true },
+    )
+    assert.equal((await allItems(db)).size, 2)
+  })
+
+  test('an operation that was put off is not answered with the failure of those it came with', async () => {
+    const { db } = await open()
+    // After a failure the next commits go step by step.
+    await assert.rejects(db.write(() => Promise.reject(new Error('on purpose'))))
+    // Noticed by the commit only.
+    await db.write((tx) =>
+      sql`create table parts (item text references items deferrable initially deferred)`.execute(tx.query),
+    )
+    const unfit = db.write((tx) => sql`insert into parts values ('nobody')`.execute(tx.query))
+    let tries = 0
+    const putOff = db.write(async (tx) => {
+      if (++tries === 1) await gate().opened
+      await put(tx, 'put off', 1)
+    })
+    await assert.rejects(unfit, /constraint/)
+    await putOff
+    assert.equal(await itemValue(db, 'put off'), 1)
+  })
+
+  test('a reading that a change gave up half-way does not stand in the way of the next change', async () => {
+    const { db, dataDir } = await open()
+    await db.write(async (tx) => {
+      await put(tx, 'a', 1)
+      await put(tx, 'b', 2)
+    })
+    await db.write(async (tx) => {
+      const rows = tx.query
+        .selectFrom('items' as never)
+        .selectAll()
+        .stream()
+      for await (const _row of rows) break
+    })
+    const beside = await openDatabase({ dataDir, clock: new SystemClock(), log })
+    await beside.write((tx) => put(tx, 'c', 3))
+    await beside.close()
+    await db.write((tx) => put(tx, 'd', 4))
+    assert.equal((await allItems(db)).size, 4)
+  })
+
+  test('those who wait for a process that never lets go are all told so at once', async () => {
+    const clock = new FakeClock()
+    const { db, place } = await open(clock)
+    const child = startChild({ place, do: 'hold write lock' })
+    assert.equal(await child.nextLine(), 'ready')
+    const began = clock.elapsedMs()
+    const writes = Promise.allSettled([1, 2, 3].map((n) => db.write((tx) => put(tx, `${n}`, n))))
+    for (const result of await advanceUntil(clock, writes)) {
+      assert.ok(result.status === 'rejected' && isAppError(result.reason, 'unavailable'))
+    }
+    assert.ok(clock.elapsedMs() - began < 15_000, `${clock.elapsedMs() - began} ms`)
+    child.letGo()
+    assert.equal(await child.ended, 0)
+    await db.write((tx) => put(tx, 'after', 1))
+  })
+
+  test('snapshots that could not be opened leave room for those that can', async () => {
+    const { db } = await open()
+    const { file } = db as SqliteDatabase
+    renameSync(file, `${file}.away`)
+    for (let n = 0; n < 10; n++) {
+      await assert.rejects(
+        db.read((snapshot) => allItems(snapshot)),
+        (error) => isAppError(error, 'unavailable'),
+      )
+    }
+    renameSync(`${file}.away`, file)
+    assert.equal((await db.read((snapshot) => allItems(snapshot))).size, 0)
   })
 
   test('the event loop turns while a long operation runs', async () => {

@@ -157,6 +157,23 @@ eachDatabase('storage', (context) => {
     assert.equal((await allItems(db)).size, 1)
   })
 
+  test('a change that goes on after a failed statement is done or refused, never lost in silence', async () => {
+    const db = await openWithItems(context)
+    await db.write((tx) => put(tx, 'taken', 1))
+    let followed = false
+    const change = db.write(async (tx) => {
+      tx.afterCommit(() => (followed = true))
+      await put(tx, 'taken', 2).catch(() => {})
+    })
+    const next = db.write(async (tx) => {
+      await put(tx, 'before', 1)
+      await put(tx, 'taken', 2).catch(() => {})
+    })
+    const [first, second] = await Promise.allSettled([change, next])
+    assert.equal(followed, first.status === 'fulfilled')
+    assert.equal(await itemValue(db, 'before'), second.status === 'fulfilled' ? 1 : undefined)
+  })
+
   test('a duplicate is told apart from other failures', async () => {
     const db = await openWithItems(context)
     await db.write((tx) => put(tx, 'a', 1))

@@ -1,6 +1,6 @@
 import { IdentityChanges } from '../../src/platform/auth/identity-changes.ts'
 import { permissionId } from '../../src/platform/auth/permissions.ts'
-import type { UserId } from '../../src/platform/auth/principal.ts'
+import type { Principal, UserId } from '../../src/platform/auth/principal.ts'
 import { MICROS_PER_SECOND, SystemClock } from '../../src/platform/clock/clock.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
@@ -19,11 +19,15 @@ export interface Caller {
 export interface Callers extends AsyncDisposable {
   /** The data of the server, as an operator at its side has it. */
   db: Database
+  operator: Principal
+  users: UserService
   /** A new Active user whose roles (managed ones by their short name) or permissions are these, with a token. */
   make(rights: CallerRights): Promise<Caller>
 }
 
 export interface CallerRights {
+  email?: string
+  name?: string
   roles?: readonly string[]
   /** In a role of its own; the base permissions come with it. */
   permissions?: readonly string[]
@@ -49,15 +53,15 @@ export async function openCallers(server: TestServer): Promise<Callers> {
   const roles = new RoleService({ db, clock, changes })
   const credentials = new CredentialService({ db, clock, changes })
 
-  async function make({ roles: names = [], permissions, scopes = null }: CallerRights): Promise<Caller> {
-    const email = `caller-${++made}@example.org`
+  async function make(rights: CallerRights): Promise<Caller> {
+    const { email = `caller-${++made}@example.org`, name, roles: names = [], permissions, scopes = null } = rights
     const roleIds = []
     for (const name of names) roleIds.push((await resolveRole(db, operator, name)).id)
     if (permissions !== undefined) {
       const wish = { name: email, permissionIds: permissions.map(permissionId) }
       roleIds.push((await roles.create(operator, wish)).id)
     }
-    const { id: userId } = await users.create(operator, { email, roleIds, vouchedFor: true })
+    const { id: userId } = await users.create(operator, { email, name, roleIds, vouchedFor: true })
     const expiresAt = clock.now() + 3_600 * MICROS_PER_SECOND
     const { plain: token } = await credentials.createToken(operator, { userId, name: email, scopes, expiresAt })
     return { userId, token, client: client(server, { token }) }
@@ -65,6 +69,8 @@ export async function openCallers(server: TestServer): Promise<Callers> {
 
   return {
     db,
+    operator,
+    users,
     make,
     async [Symbol.asyncDispose]() {
       changes.close()

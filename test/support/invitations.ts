@@ -24,7 +24,8 @@ export async function invitationBench(
 ) {
   const account = await accounts(db, clock, { ...SETTINGS, ...chosen })
   const settings = { ...account.settings, ...SETTINGS, ...chosen }
-  const jobs = jobBench(db, { clock })
+  // Longer than a mail may take: no lease is renewed while the clock jumps.
+  const jobs = jobBench(db, { clock, leaseMs: 600_000 })
   const deps = { ...account, settings, jobs: jobs.engine, baseUrl: () => PUBLIC_URL }
   const outbox = new MailOutbox(deps)
   const service = new InvitationService({ ...deps, outbox })

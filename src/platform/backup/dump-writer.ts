@@ -31,7 +31,7 @@ export interface WriteDumpOptions {
 
 /** Writes one state of the database to a file that must not exist. What is in memory at a time is a few hundred rows. */
 export function writeDump(db: Database, file: string, options: WriteDumpOptions): Promise<RowCounts> {
-  return db.read(async (snapshot) => {
+  const work = async (snapshot: Reader) => {
     const tables = await catalogOf(options.migrations)
     const expected = await countRows(snapshot, tables)
     const written: RowCounts = {}
@@ -41,7 +41,8 @@ export function writeDump(db: Database, file: string, options: WriteDumpOptions)
       createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }),
     )
     return written
-  })
+  }
+  return db.read(work, { isLong: true })
 }
 
 async function* lines(

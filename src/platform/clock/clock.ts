@@ -44,12 +44,6 @@ export class SystemClock implements Clock {
   }
 }
 
-/** Keeps the process alive until the answer is called: the timers of a Clock do not. */
-export function keepAlive(): () => void {
-  const timer = setInterval(() => {}, LONGEST_TIMER_MS)
-  return () => clearInterval(timer)
-}
-
 /** Resolves after `ms`, or rejects with the signal's reason as soon as it aborts. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -64,6 +58,13 @@ export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<v
     }
     signal?.addEventListener('abort', onAbort, { once: true })
   })
+}
+
+/** Whether the promise settles within `ms`: false as soon as the time is over, the promise's own rejection before. */
+export async function settlesWithin(clock: Clock, ms: number, promise: Promise<unknown>): Promise<boolean> {
+  const { promise: late, resolve } = Promise.withResolvers<false>()
+  const cancel = clock.after(ms, () => resolve(false))
+  return Promise.race([promise.then(() => true), late]).finally(cancel)
 }
 
 /** Keeps the process from ending while something waits that the event loop does not know of; the answer lets it go. */

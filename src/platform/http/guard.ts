@@ -7,6 +7,7 @@ import type { Authentication, Principal } from '../auth/principal.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { Verdict } from '../rate-limit/rate-limiter.ts'
 import { type Access, refusalOf } from './access.ts'
+import { plainAddress } from './client-address.ts'
 import { HttpCredentialSource } from './credential-source.ts'
 import type { HttpPlatform } from './platform.ts'
 import { applyVerdict, type RateRule, spendsOf } from './rate-rules.ts'
@@ -66,7 +67,7 @@ function count(
 
 async function admit(
   platform: HttpPlatform,
-  { access, surface, rateRules }: GuardOptions,
+  { access, surface, rateRules, label }: GuardOptions,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<void> {
@@ -87,6 +88,16 @@ async function admit(
   if (request.principal === null) return
   const reason = refusalOf(access, request.principal, request)
   if (reason !== null) {
+    platform.onDenied?.({
+      principal: request.principal,
+      operationId: label.operation,
+      reason,
+      client: {
+        address: plainAddress(request.ip),
+        userAgent: request.headers['user-agent'] ?? null,
+        requestId: request.id,
+      },
+    })
     throw new AppError('permission_denied', surface === 'instance' ? 'This action is not allowed' : reason)
   }
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { type Clock, sleep } from '../clock/clock.ts'
+import { type Clock, settlesWithin } from '../clock/clock.ts'
 import { AppError } from '../errors/app-error.ts'
 
 export interface Listening {
@@ -25,14 +25,8 @@ export async function listen(server: FastifyInstance, host: string, port: number
  * closes the rest. True when nothing had to be cut off.
  */
 export async function closeGracefully(server: FastifyInstance, clock: Clock, graceMs: number): Promise<boolean> {
-  const closed = server.close().then(() => true)
-  const enough = new AbortController()
-  const late = sleep(clock, graceMs, enough.signal).then(
-    () => false,
-    () => true,
-  )
-  const finished = await Promise.race([closed, late])
-  enough.abort()
+  const closed = server.close()
+  const finished = await settlesWithin(clock, graceMs, closed)
   if (!finished) server.server.closeAllConnections()
   await closed
   return finished

@@ -66,9 +66,12 @@ function refusalOf(request: HttpRequest, maxUrlLength: number): AppError | null 
   if (url.length > maxUrlLength) return new AppError('uri_too_long', 'The request address is too long')
   if (url.charCodeAt(0) === SLASH) return null
   // The absolute form is for proxies, yet every server must understand it; `*` asks about the server as a whole.
-  const absolute = /^https?:\/\/[^/?#]*(.*)$/i.exec(url)
-  if (absolute !== null) request.url = absolute[1]?.startsWith('/') ? absolute[1] : `/${absolute[1]}`
-  else if (url === '*') request.url = '/'
+  const absolute = /^https?:\/\/([^/?#]*)(.*)$/i.exec(url)
+  if (absolute !== null) {
+    // The host of the address counts, whatever the header says.
+    request.headers.host = absolute[1]
+    request.url = absolute[2]?.startsWith('/') ? absolute[2] : `/${absolute[2]}`
+  } else if (url === '*') request.url = '/'
   else return new AppError('invalid_argument', 'The request address is not valid')
   return null
 }

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { TSchema } from 'typebox'
 import { describeAccess } from './access.ts'
 import { JSON_TYPES } from './json-body.ts'
-import { type AnyOperation, isRawBody, type RawBody, rateRulesOf } from './operation.ts'
+import { type AnyOperation, idempotencyOf, isRawBody, type RawBody, rateRulesOf } from './operation.ts'
 import type { HttpPlatform } from './platform.ts'
 import type { JsonSchema } from './problem-texts.ts'
 import { SURFACES, type Surface } from './surface.ts'
@@ -58,6 +58,14 @@ const ERROR_SCHEMAS: Record<Surface, JsonSchema> = {
   platform: { type: 'object', required: ['error'], properties: { error: text } },
 }
 
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'A repeat with the same key within 24 hours is answered as the first request was.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
 /** Everything REST, from the operations themselves: what is not declared there is not served either. */
 export function openApiDocument(platform: Pick<HttpPlatform, 'operations' | 'version'>): OpenApiDocument {
   const schemas: Record<string, JsonSchema> = {}
@@ -110,7 +118,11 @@ function describe(operation: AnyOperation, schemas: Record<string, JsonSchema>):
     tags: [...(operation.tags ?? [surface])],
     ...(operation.deprecated && { deprecated: true }),
     security: securityOf(operation),
-    parameters: [...parameters('path', schema.params, schemas), ...parameters('query', schema.querystring, schemas)],
+    parameters: [
+      ...parameters('path', schema.params, schemas),
+      ...parameters('query', schema.querystring, schemas),
+      ...(idempotencyOf(operation) === null ? [] : [IDEMPOTENCY_KEY]),
+    ],
     ...(schema.body && { requestBody: { required: true, content: Object.fromEntries(JSON_TYPES.map(content)) } }),
     responses,
     'x-access': describeAccess(operation.access),

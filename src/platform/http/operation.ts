@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteShorthandOptions } from 'fastify'
 import type { Static, TSchema } from 'typebox'
 import type { Access } from './access.ts'
 import { guard } from './guard.ts'
 import { PAGE_HEADERS } from './header-blocks.ts'
+import { type Idempotent, idempotentHooks } from './idempotent.ts'
 import type { HttpPlatform } from './platform.ts'
 import type { RateRule } from './rate-rules.ts'
 import { routeLabel } from './route-label.ts'
@@ -54,6 +55,8 @@ export interface OperationOptions<S extends OperationSchema = OperationSchema> {
   bodyLimit?: number
   /** Tag answers by content and answer `If-None-Match` with 304. */
   etag?: boolean
+  /** Whether `Idempotency-Key` is honoured. By default on every POST of the users surface that knows its caller. */
+  idempotent?: Idempotent | false
   /** Of successful answers; `private, no-cache` by default unless the operation is public. */
   cacheControl?: string
   /** The answer is a page for people: it may have a style sheet. */
@@ -86,7 +89,7 @@ export function operation<const S extends OperationSchema>(
       headerBlock: options.page ? PAGE_HEADERS : undefined,
       cacheControl: options.cacheControl ?? (options.access === 'public' ? null : 'private, no-cache'),
     }),
-    onSend: sendHook({ surface, etag: options.etag === true }),
+    ...sendHooks(platform, options),
   }
   for (const url of [options.url, ...(options.aliases ?? [])]) {
     platform.paths.at(url, () => new Map()).set(method, options)
@@ -100,6 +103,20 @@ export function operation<const S extends OperationSchema>(
       handler: options.handler as unknown as RouteHandlerMethod,
     })
   }
+}
+
+function sendHooks(platform: HttpPlatform, options: AnyOperation): Partial<RouteShorthandOptions> {
+  const onSend = sendHook({ surface: options.surface, etag: options.etag === true })
+  const idempotent = idempotencyOf(options)
+  const hooks = idempotent === null ? undefined : idempotentHooks(platform, options.surface, idempotent)
+  // The answer is kept before it is compressed.
+  return hooks === undefined ? { onSend } : { ...hooks, onSend: [hooks.onSend, onSend] }
+}
+
+/** How an operation honours `Idempotency-Key`; null when it does not. */
+export function idempotencyOf({ idempotent, method, surface, access }: AnyOperation): Idempotent | null {
+  if (idempotent !== undefined) return idempotent === false ? null : idempotent
+  return method === 'POST' && surface === 'users' && access !== 'public' ? {} : null
 }
 
 export function rateRulesOf({ rateLimit }: Pick<AnyOperation, 'rateLimit'>): readonly RateRule[] {

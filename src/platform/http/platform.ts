@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
+import type { Denial } from '../audit/denials.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 import type { Principal } from '../auth/principal.ts'
 import type { Clock } from '../clock/clock.ts'
+import type { Idempotency } from '../idempotency/idempotency.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { RateLimiter } from '../rate-limit/rate-limiter.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -37,6 +39,10 @@ export interface HttpDeps {
   /** One short word or phrase for a reason: it is public. */
   readiness(): Promise<Readiness>
   accessLog?: boolean
+  /** Keeps answers for repeated requests; without it `Idempotency-Key` has no effect. */
+  idempotency?: Idempotency
+  /** Told about callers with good credentials who lack the permission. Must not throw. */
+  onDenied?(denial: Denial): void
   /** Limits on requests that no operation answers, where a surface wants them counted. */
   unknownRouteLimits?: Partial<Record<Surface, readonly RateRule[]>>
 }

@@ -12,6 +12,7 @@ import { answerClientError } from './client-error.ts'
 import { answerError } from './error-handler.ts'
 import { JSON_TYPES, parseJsonBody } from './json-body.ts'
 import { lazyJsonWriter } from './json-writer.ts'
+import { closeMuteConnections } from './mute-connections.ts'
 import { createNodeServer } from './node-server.ts'
 import { type HttpDeps, type HttpPlatform, originOf, type PathEntry } from './platform.ts'
 import { platformRoutes } from './platform-routes.ts'
@@ -66,6 +67,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
 
   server.setNotFoundHandler(unknownRouteHooks(platform, noRoute), () => {})
   server.addHook('preClose', async () => accessLines.close())
+  closeMuteConnections(server, deps.clock)
   server.addHook('onClose', async () => accessLines.flush())
   platformRoutes(server)
   return server

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Micros } from '../clock/clock.ts'
+import type { Transaction } from '../storage/database.ts'
 import { statement } from '../storage/statement.ts'
 
 export interface RateWindowsTable {
@@ -47,3 +48,11 @@ export const readWindow = statement<WindowKey, { used: number }>((query, p) =>
 export const purgeWindows = statement<{ bucket: string; before: Micros }>((query, p) =>
   query.deleteFrom('rate_windows').where('bucket', '=', p('bucket')).where('window_start', '<', p('before')),
 )
+
+/** In every bucket: whoever they count is to be forgotten. */
+export async function deleteWindowsOf(tx: Transaction, subjects: readonly string[]): Promise<void> {
+  await tx.query
+    .deleteFrom('rate_windows')
+    .where('subject', 'in', [...subjects])
+    .execute()
+}

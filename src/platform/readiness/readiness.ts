@@ -1,13 +1,21 @@
-import { type Clock, sleep } from '../clock/clock.ts'
-import type { AppError } from '../errors/app-error.ts'
+import { type Clock, settlesWithin, sleep } from '../clock/clock.ts'
+import { AppError } from '../errors/app-error.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Database } from '../storage/database.ts'
 
 const CHECK_EVERY_MS = 2_000
 // Probes of several load balancers share one question to storage.
 const ANSWER_FOR_MS = 250
+// Less than the patience of a usual probe: storage that is silent for so long does not answer.
+const PING_MS = 3_000
 
 type State = { ready: true } | { ready: false; reason: string }
+
+interface Asked {
+  answer: Promise<State>
+  /** When the next who asks begins anew. */
+  until: number
+}
 
 /**
  * Whether this process can serve: storage answers, and it is not stopping. `/readyz` asks `check()`; the gRPC health
@@ -20,7 +28,7 @@ export class Readiness {
   readonly #log: Logger
   readonly #listeners = new Set<() => void>()
   #state: State = { ready: true }
-  #asked: { at: number; answer: Promise<State> } | undefined
+  #asked: Asked | undefined
   #stopping = false
 
   constructor(db: Database, clock: Clock, log: Logger) {
@@ -30,9 +38,7 @@ export class Readiness {
   }
 
   check(): Promise<State> {
-    const now = this.#clock.elapsedMs()
-    if (this.#asked === undefined || now - this.#asked.at > ANSWER_FOR_MS)
-      this.#asked = { at: now, answer: this.#look() }
+    if (this.#asked === undefined || this.#clock.elapsedMs() > this.#asked.until) this.#asked = this.#ask()
     return this.#asked.answer
   }
 
@@ -58,9 +64,18 @@ export class Readiness {
     }
   }
 
+  #ask(): Asked {
+    const asked = { answer: this.#look(), until: Number.POSITIVE_INFINITY }
+    void asked.answer.then(() => {
+      asked.until = this.#clock.elapsedMs() + ANSWER_FOR_MS
+    })
+    return asked
+  }
+
   async #look(): Promise<State> {
     try {
-      await this.#db.ping()
+      const answers = await settlesWithin(this.#clock, PING_MS, this.#db.ping())
+      if (!answers) throw new AppError('unavailable', 'Storage is silent')
       this.#become({ ready: true })
     } catch (error) {
       if (this.#state.ready) {

@@ -20,13 +20,18 @@ export interface Transaction extends Reader {
   signal(topic: string, body?: string): void
 }
 
+export interface ReadOptions {
+  /** Known to be long, such as a backup: PostgreSQL may take any time for each of its statements. */
+  isLong?: boolean
+}
+
 export interface WriteOptions {
   /**
    * PostgreSQL only; SQLite has one writer and is always serializable. The default makes both engines behave
    * alike; a statement that is safe by itself (a claim, a counter) may ask for less.
    */
   isolation?: 'serializable' | 'read committed'
-  /** Known to be long: runs in a commit of its own instead of delaying those that share one. */
+  /** Known to be long: runs in a commit of its own instead of delaying those that share one, and may take its time. */
   alone?: boolean
 }
 
@@ -34,15 +39,22 @@ export interface WriteOptions {
  * One database, whichever engine is behind it.
  *
  * NOTE The function given to `write` may run more than once (a serialization failure, a demotion to a commit of
- * its own): it must have no effect outside the transaction, and must await nothing but its own queries.
+ * its own): it must have no effect outside the transaction, and must await nothing but its own queries. It must not
+ * go on after a query of it failed: PostgreSQL has given up the whole change by then.
  */
 export interface Database extends Reader, AsyncDisposable {
   /** Several statements that see one state of the data. */
-  read<T>(work: (snapshot: Reader) => Promise<T>): Promise<T>
+  read<T>(work: (snapshot: Reader) => Promise<T>, options?: ReadOptions): Promise<T>
   /** One atomic, durable change. Resolves only when it is on disk. */
   write<T>(work: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>
   /** Calls back for each signal on the topic, from this process or another. The answer unsubscribes. */
   subscribe(topic: string, listener: (body: string) => void): () => void
+  /**
+   * Overwrites what deleted and changed rows left behind in the files of the database, so that no byte of them can be
+   * found there. `unavailable` when somebody reads an older state for too long. PostgreSQL reuses the space of old
+   * rows by itself and has no such call.
+   */
+  eraseTraces(): Promise<void>
   /** Throws `unavailable` unless storage answers. */
   ping(): Promise<void>
   close(): Promise<void>

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { type Clock, sleep } from '../clock/clock.ts'
+import { type Clock, settlesWithin, sleep } from '../clock/clock.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Signals } from './signals.ts'
 
@@ -7,6 +7,7 @@ export const SIGNAL_CHANNEL = 'commonplace'
 
 const FIRST_RECONNECT_MS = 100
 const LONGEST_RECONNECT_MS = 5_000
+const ASK_EVERY_MS = 30_000
 
 export interface PostgresListenerOptions {
   connection: pg.ClientConfig
@@ -43,20 +44,24 @@ export class PostgresListener {
   }
 
   async #run(tried: () => void): Promise<void> {
-    const { clock, log, signals } = this.#options
+    const { clock, log, signals, connection } = this.#options
     const { signal } = this.#stopping
     let wait = FIRST_RECONNECT_MS
     let firstTry = true
     while (!signal.aborted) {
+      const client = new pg.Client(connection)
+      this.#client = client
+      const ended = endOf(client)
       try {
-        const { ended } = await this.#listen()
+        await this.#listen(client, ended)
         wait = FIRST_RECONNECT_MS
         if (!firstTry) signals.emitAll()
         tried()
-        await ended
+        await this.#watch(client, ended)
       } catch (error) {
         log.debug({ err: error }, 'the PostgreSQL listener could not connect')
       }
+      client.end().catch(() => {})
       firstTry = false
       tried()
       if (signal.aborted) return
@@ -66,19 +71,16 @@ export class PostgresListener {
     }
   }
 
-  /** Resolves once it listens, with a promise that settles when the connection is gone. */
-  async #listen(): Promise<{ ended: Promise<void> }> {
-    const client = new pg.Client(this.#options.connection)
-    this.#client = client
-    const ended = new Promise<void>((resolve) => {
-      client.on('error', () => resolve())
-      client.on('end', () => resolve())
-    })
+  async #listen(client: pg.Client, ended: Promise<void>): Promise<void> {
     client.on('notification', ({ payload }) => this.#receive(payload ?? ''))
     // NOTE A client that is ended while it connects never settles `connect`.
     await Promise.race([client.connect(), ended])
     await client.query(`listen ${SIGNAL_CHANNEL}`)
-    return { ended }
+  }
+
+  /** Until the connection is gone. One that fails without a word is found out by a question from time to time. */
+  async #watch(client: pg.Client, ended: Promise<void>): Promise<void> {
+    while (!(await settlesWithin(this.#options.clock, ASK_EVERY_MS, ended))) await client.query('select 1')
   }
 
   #receive(payload: string): void {
@@ -92,4 +94,11 @@ export class PostgresListener {
     if (!Array.isArray(message) || typeof message[0] !== 'string' || typeof message[1] !== 'string') return
     this.#options.signals.emit(message[0], message[1])
   }
+}
+
+function endOf(client: pg.Client): Promise<void> {
+  return new Promise((resolve) => {
+    client.on('error', () => resolve())
+    client.on('end', () => resolve())
+  })
 }

@@ -5,19 +5,22 @@ import { kyselyOver } from './kysely-over.ts'
 import type { Statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
+/** Puts one query to the lent connection. */
+export type Ask = (query: pg.QueryConfig) => Promise<pg.QueryResult>
+
 /** A transaction on one lent connection; a snapshot is the same without the right to write. */
 export class PostgresTransaction implements Transaction {
   readonly engine = 'postgres'
   readonly isTransaction = true
   readonly commitCallbacks: (() => void)[] = []
   readonly signals: { topic: string; body: string }[] = []
-  readonly #client: pg.PoolClient
+  readonly #ask: Ask
   #query: Kysely<Tables> | undefined
   #ended = false
   #cursors = 0
 
-  constructor(client: pg.PoolClient) {
-    this.#client = client
+  constructor(ask: Ask) {
+    this.#ask = ask
   }
 
   get query(): Kysely<Tables> {
@@ -31,7 +34,7 @@ export class PostgresTransaction implements Transaction {
   async run<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]> {
     this.#assertOpen()
     const prepared = statement.prepared('postgres')
-    const { rows } = await this.#client.query({ name: prepared.name, text: prepared.sql, values: prepared.bind(input) })
+    const { rows } = await this.#ask({ name: prepared.name, text: prepared.sql, values: prepared.bind(input) })
     return rows
   }
 
@@ -49,7 +52,7 @@ export class PostgresTransaction implements Transaction {
 
   async #execute(sql: string, parameters: readonly unknown[]): Promise<QueryResult<unknown>> {
     this.#assertOpen()
-    const { rows, rowCount } = await this.#client.query(sql, parameters as unknown[])
+    const { rows, rowCount } = await this.#ask({ text: sql, values: parameters as unknown[] })
     return { rows, numAffectedRows: BigInt(rowCount ?? 0) }
   }
 

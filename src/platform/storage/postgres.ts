@@ -3,18 +3,23 @@ import pg from 'pg'
 import { type Clock, sleep } from '../clock/clock.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { Logger } from '../logging/logger.ts'
-import type { Database, Reader, Transaction, WriteOptions } from './database.ts'
+import type { Database, Reader, ReadOptions, Transaction, WriteOptions } from './database.ts'
 import { kyselyOver } from './kysely-over.ts'
 import { PostgresListener, SIGNAL_CHANNEL } from './postgres-listener.ts'
-import { PostgresTransaction } from './postgres-transaction.ts'
+import { type Ask, PostgresTransaction } from './postgres-transaction.ts'
 import { Signals } from './signals.ts'
 import type { Statement } from './statement.ts'
-import { isSerializationFailure, toStorageError } from './storage-errors.ts'
+import { isConnectionLost, isSerializationFailure, toStorageError } from './storage-errors.ts'
 import type { Tables } from './tables.ts'
 
 const SERIALIZATION_TRIES = 10
 const FIRST_RETRY_MS = 2
 const CONNECT_TIMEOUT_MS = 5_000
+// A server or a network that fails without a word leaves connections on which nothing ever arrives. Whoever asked is
+// told so after this time, and the connection is given up. What is known to be long may take any time.
+const ANSWER_TIMEOUT_MS = 30_000
+const PING_TIMEOUT_MS = 2_000
+const ANY_TIME_MS = 2_147_483_647
 
 // Counters and times are bigint or numeric in PostgreSQL; all of ours fit a JS number, as they do on SQLite.
 const INT8 = 20
@@ -31,6 +36,7 @@ export interface PostgresOptions {
   poolSize: number
   clock: Clock
   log: Logger
+  answerTimeoutMs?: number
 }
 
 /** The shared engine: any number of equal processes on one database. */
@@ -43,12 +49,13 @@ export class PostgresDatabase implements Database {
   readonly #signals = new Signals()
   readonly #listener: PostgresListener
 
-  constructor({ url, poolSize, clock, log }: PostgresOptions) {
+  constructor({ url, poolSize, clock, log, answerTimeoutMs = ANSWER_TIMEOUT_MS }: PostgresOptions) {
     const connection = {
       connectionString: url,
       types: TYPES,
       application_name: 'commonplace',
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: answerTimeoutMs,
       keepAlive: true,
     }
     this.#clock = clock
@@ -88,15 +95,15 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  async read<T>(work: (snapshot: Reader) => Promise<T>): Promise<T> {
-    return this.#inTransaction('isolation level repeatable read read only', work)
+  async read<T>(work: (snapshot: Reader) => Promise<T>, { isLong = false }: ReadOptions = {}): Promise<T> {
+    return this.#inTransaction('isolation level repeatable read read only', isLong, work)
   }
 
   async write<T>(work: (tx: Transaction) => Promise<T>, options: WriteOptions = {}): Promise<T> {
     const mode = `isolation level ${options.isolation ?? 'serializable'}`
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#inTransaction(mode, work)
+        return await this.#inTransaction(mode, options.alone === true, work)
       } catch (error) {
         if (!isSerializationFailure(error) || attempt >= SERIALIZATION_TRIES) throw toStorageError(error)
         await sleep(this.#clock, FIRST_RETRY_MS * 2 ** attempt * Math.random())
@@ -108,8 +115,10 @@ export class PostgresDatabase implements Database {
     return this.#signals.subscribe(topic, listener)
   }
 
+  async eraseTraces(): Promise<void> {}
+
   async ping(): Promise<void> {
-    await this.#onPool('select 1', [])
+    await this.#onPool('select 1', [], PING_TIMEOUT_MS)
   }
 
   async close(): Promise<void> {
@@ -121,7 +130,7 @@ export class PostgresDatabase implements Database {
     return this.close()
   }
 
-  async #inTransaction<T>(mode: string, work: (tx: PostgresTransaction) => Promise<T>): Promise<T> {
+  async #inTransaction<T>(mode: string, isLong: boolean, work: (tx: PostgresTransaction) => Promise<T>): Promise<T> {
     let client: pg.PoolClient
     try {
       client = await this.#pool.connect()
@@ -131,26 +140,26 @@ export class PostgresDatabase implements Database {
     // A connection that breaks while it is lent out reports here as well as through its query.
     const onError = () => {}
     client.on('error', onError)
-    const tx = new PostgresTransaction(client)
+    const ask: Ask = (query) => client.query(isLong ? withTimeout(query, ANY_TIME_MS) : query)
+    const tx = new PostgresTransaction(ask)
     let broken: Error | undefined
     let committed = false
     try {
-      await client.query(`begin ${mode}`)
+      await ask({ text: `begin ${mode}` })
       const value = await work(tx)
       for (const { topic, body } of tx.signals) {
-        await client.query('select pg_notify($1, $2)', [SIGNAL_CHANNEL, JSON.stringify([topic, body])])
+        await ask({ text: 'select pg_notify($1, $2)', values: [SIGNAL_CHANNEL, JSON.stringify([topic, body])] })
       }
       tx.end()
-      await client.query('commit')
+      const { command } = await ask({ text: 'commit' })
+      // NOTE After a statement that failed PostgreSQL answers a commit with a rollback, and calls neither an error.
+      if (command === 'ROLLBACK') throw new Error('The change went on after a statement of it had failed')
       committed = true
       return value
     } catch (error) {
       tx.end()
-      // NOTE A failed rollback means the connection is useless; the pool must not lend it again.
-      broken = await client.query('rollback').then(
-        () => undefined,
-        (failure: Error) => failure,
-      )
+      // NOTE A lost connection, or a failed rollback, means that it is useless; the pool must not lend it again.
+      broken = isConnectionLost(error) ? (error as Error) : await failureOf(client.query('rollback'))
       throw isSerializationFailure(error) ? error : toStorageError(error)
     } finally {
       client.removeListener('error', onError)
@@ -170,15 +179,28 @@ export class PostgresDatabase implements Database {
     }
   }
 
-  async #onPool(sql: string, parameters: readonly unknown[]): Promise<QueryResult<unknown>> {
+  async #onPool(sql: string, parameters: readonly unknown[], timeoutMs?: number): Promise<QueryResult<unknown>> {
+    const query = { text: sql, values: parameters as unknown[] }
     try {
-      return toQueryResult(await this.#pool.query(sql, parameters as unknown[]))
+      return toQueryResult(await this.#pool.query(timeoutMs === undefined ? query : withTimeout(query, timeoutMs)))
     } catch (error) {
       throw toStorageError(error)
     }
   }
 }
 
-export function toQueryResult(result: pg.QueryResult): QueryResult<unknown> {
+// The types of the library know the member for a whole connection only.
+function withTimeout(query: pg.QueryConfig, timeoutMs: number): pg.QueryConfig {
+  return { ...query, query_timeout: timeoutMs } as pg.QueryConfig
+}
+
+function failureOf(query: Promise<unknown>): Promise<Error | undefined> {
+  return query.then(
+    () => undefined,
+    (failure: Error) => failure,
+  )
+}
+
+function toQueryResult(result: pg.QueryResult): QueryResult<unknown> {
   return { rows: result.rows, numAffectedRows: BigInt(result.rowCount ?? 0) }
 }

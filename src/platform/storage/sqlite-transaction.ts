@@ -24,6 +24,7 @@ export class SqliteTransaction implements Transaction {
   #interrupt: ((reason: unknown) => void) | undefined
   #lastYieldAt: number
   #ended: unknown
+  readonly #streams: Generator<unknown>[] = []
 
   constructor(connection: SqliteConnection, clock: Clock) {
     this.#connection = connection
@@ -42,6 +43,8 @@ export class SqliteTransaction implements Transaction {
   /** From here on every query of it fails: the work may still be running, but no longer inside the transaction. */
   end(reason: unknown = ENDED): void {
     this.#ended ??= reason
+    // One that was given up half-way would hold its state of the data, and no later one could be written over it.
+    for (const rows of this.#streams.splice(0)) rows.return(undefined)
     this.#interrupt?.(reason)
   }
 
@@ -71,9 +74,10 @@ export class SqliteTransaction implements Transaction {
   // Not an async function: the usual case answers with a settled promise and costs one turn of the microtask queue.
   #whenFree<T>(query: () => T): Promise<T> {
     const now = this.#clock.elapsedMs()
+    // Before the yield: the query before this one may have taken long, and that is no waiting for something else.
+    this.lastQueryAt = now
     if (now - this.#lastYieldAt > YIELD_EVERY_MS) return this.#afterYield(query)
     if (this.#ended !== undefined) return Promise.reject(this.#ended)
-    this.lastQueryAt = now
     try {
       return Promise.resolve(query())
     } catch (error) {
@@ -90,6 +94,7 @@ export class SqliteTransaction implements Transaction {
 
   async *#stream(sql: string, parameters: readonly unknown[]): AsyncIterableIterator<QueryResult<unknown>> {
     const rows = await this.#whenFree(() => this.#connection.iterate(sql, parameters))
+    this.#streams.push(rows)
     for (;;) {
       const { done, value } = await this.#whenFree(() => rows.next())
       if (done) return

@@ -56,6 +56,7 @@ export class SqliteWriter {
   readonly #clock: Clock
   readonly #signals: Signals
   readonly #log: Logger
+  readonly #between: (() => void)[] = []
   #quick: Operation[] = []
   readonly #alone: Operation[] = []
   #running: Promise<void> | undefined
@@ -80,6 +81,21 @@ export class SqliteWriter {
     })
   }
 
+  /** Runs between two commits, when no transaction is open. */
+  between<T>(work: (connection: SqliteConnection) => T): Promise<T> {
+    if (this.#closed) return Promise.reject(new AppError('unavailable', 'The database is closed'))
+    return new Promise<T>((resolve, reject) => {
+      this.#between.push(() => {
+        try {
+          resolve(work(this.#connection))
+        } catch (error) {
+          reject(error)
+        }
+      })
+      this.#running ??= this.#pump()
+    })
+  }
+
   /** Finishes what was accepted and refuses the rest. */
   async drain(): Promise<void> {
     this.#closed = true
@@ -94,12 +110,13 @@ export class SqliteWriter {
     const stopWatching = this.#watch()
     // One turn of the event loop first: all requests that arrived together share the first commit.
     await nextTurn()
-    while (this.#quick.length > 0 || this.#alone.length > 0) {
+    while (this.#quick.length > 0 || this.#alone.length > 0 || this.#between.length > 0) {
       const batch = this.#quick.splice(0, BATCH_OPERATIONS)
       const left = await this.#commitTogether(batch, this.#carefulBatches > 0)
       if (left.length > 0) this.#quick = [...left, ...this.#quick]
       const long = this.#alone.shift()
       if (long !== undefined) await this.#commitTogether([long], true)
+      this.#between.shift()?.()
       // Those just answered may send their next write now, and it joins the next batch.
       await nextTurn()
     }
@@ -115,22 +132,30 @@ export class SqliteWriter {
     let next = 0
     try {
       await this.#begin()
+    } catch (error) {
+      for (const { reject } of batch) reject(toStorageError(error))
+      return []
+    }
+    try {
       const endAt = this.#clock.elapsedMs() + BATCH_MS
       do {
         const operation = batch[next++] as Operation
         const outcome = await this.#runOne(operation, careful)
-        if (outcome === DEMOTED) this.#alone.push({ ...operation, alone: true })
-        else outcomes.push(outcome)
+        if (outcome === DEMOTED) {
+          // Its answer will come from a commit of its own.
+          batch = batch.toSpliced(--next, 1)
+          this.#alone.push({ ...operation, alone: true })
+        } else outcomes.push(outcome)
         if (!careful && (outcome === DEMOTED || 'error' in outcome)) {
           this.#connection.execute('rollback', [])
           this.#carefulBatches = CAREFUL_BATCHES
-          return this.#commitTogether(outcome === DEMOTED ? batch.toSpliced(next - 1, 1) : batch, true)
+          return this.#commitTogether(batch, true)
         }
       } while (next < batch.length && this.#clock.elapsedMs() < endAt)
       this.#connection.execute('commit', [])
     } catch (error) {
-      this.#abandon(batch.slice(0, Math.max(next, 1)), error)
-      return batch.slice(Math.max(next, 1))
+      this.#abandon(batch.slice(0, next), error)
+      return batch.slice(next)
     }
     for (const outcome of outcomes) this.#answer(outcome)
     return next < batch.length ? batch.slice(next) : []

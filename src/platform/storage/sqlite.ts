@@ -5,6 +5,7 @@ import type { Database, Reader, Transaction, WriteOptions } from './database.ts'
 import { kyselyOver } from './kysely-over.ts'
 import { Signals } from './signals.ts'
 import { SqliteConnection } from './sqlite-connection.ts'
+import { SqliteTraces } from './sqlite-traces.ts'
 import { SqliteWriter } from './sqlite-writer.ts'
 import type { Statement } from './statement.ts'
 import { toStorageError } from './storage-errors.ts'
@@ -20,6 +21,7 @@ export class SqliteDatabase implements Database {
   readonly file: string
   readonly #signals = new Signals()
   readonly #writer: SqliteWriter
+  readonly #traces: SqliteTraces
   readonly #reader: SqliteConnection
   readonly #snapshots: SqliteConnection[] = []
   readonly #waiting: ((connection: SqliteConnection) => void)[] = []
@@ -29,6 +31,7 @@ export class SqliteDatabase implements Database {
   constructor(file: string, clock: Clock, log: Logger) {
     this.file = file
     this.#writer = new SqliteWriter(new SqliteConnection(file, { readOnly: false }), clock, this.#signals, log)
+    this.#traces = new SqliteTraces(file, this.#writer, clock)
     this.#reader = new SqliteConnection(file, { readOnly: true })
     const runner = new ConnectionRunner(this.#reader)
     this.query = kyselyOver('sqlite', {
@@ -65,6 +68,10 @@ export class SqliteDatabase implements Database {
     return this.#signals.subscribe(topic, listener)
   }
 
+  eraseTraces(): Promise<void> {
+    return this.#traces.erase()
+  }
+
   async ping(): Promise<void> {
     try {
       this.#reader.execute('select 1 from sqlite_master limit 1', [])
@@ -80,6 +87,7 @@ export class SqliteDatabase implements Database {
     for (const connection of this.#snapshots.splice(0)) connection.close()
     // NOTE Last: only a connection that may write empties the log into the file and removes it.
     this.#writer.close()
+    await this.#traces.close()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -90,8 +98,13 @@ export class SqliteDatabase implements Database {
     const idle = this.#snapshots.pop()
     if (idle !== undefined) return idle
     if (this.#openSnapshots >= SNAPSHOT_CONNECTIONS) return new Promise((resolve) => this.#waiting.push(resolve))
-    this.#openSnapshots++
-    return new SqliteConnection(this.file, { readOnly: true })
+    try {
+      const connection = new SqliteConnection(this.file, { readOnly: true })
+      this.#openSnapshots++
+      return connection
+    } catch (error) {
+      throw toStorageError(error)
+    }
   }
 
   #giveBack(connection: SqliteConnection): void {

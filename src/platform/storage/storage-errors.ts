@@ -15,7 +15,7 @@ const SQLITE = {
 }
 const SQLITE_UNIQUE = new Set([1555, 2067, 2579])
 const RETRY_STATES = new Set(['40001', '40P01'])
-const LOST_STATES = /^(08...|57P0[1-5]|53300|53400|58...)$/
+const LOST_STATES = /^(08...|28...|3D000|57P0[1-5]|53300|53400|58...)$/
 const LOST_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -58,7 +58,7 @@ export function isConnectionLost(error: unknown): boolean {
   return (
     LOST_CODES.has(code ?? '') ||
     LOST_STATES.test(code ?? '') ||
-    /connection terminated|timeout exceeded when trying to connect|client has encountered a connection error|not queryable/i.test(
+    /connection terminated|timeout exceeded when trying to connect|query read timeout|client has encountered a connection error|not queryable/i.test(
       message ?? '',
     )
   )

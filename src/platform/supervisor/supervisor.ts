@@ -1,4 +1,4 @@
-import { type Clock, sleep } from '../clock/clock.ts'
+import { type Clock, settlesWithin, sleep } from '../clock/clock.ts'
 import type { Logger } from '../logging/logger.ts'
 
 /**
@@ -83,11 +83,7 @@ export class Supervisor {
 
   async stop(graceMs: number): Promise<void> {
     this.#stopping.abort(new WorkerStop(graceMs))
-    const all = Promise.all(this.#supervised.map(({ done }) => done))
-    const { promise: late, resolve } = Promise.withResolvers<void>()
-    const cancel = this.#clock.after(graceMs, resolve)
-    await Promise.race([all, late])
-    cancel()
+    await settlesWithin(this.#clock, graceMs, Promise.all(this.#supervised.map(({ done }) => done)))
     for (const { health } of this.#supervised) {
       if (health.state !== 'running' && health.state !== 'restarting') continue
       Object.assign(health, { state: 'stuck', healthy: false })

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
@@ -114,6 +115,26 @@ test('the absolute form of an address is understood, a strange one is refused', 
   assert.equal(await get('http://other.example'), 200)
   assert.equal(await get('*', 'OPTIONS'), 204)
   assert.equal(await get('livez'), 400)
+})
+
+test('the host of an absolute address counts, whatever the Host header says', async () => {
+  await using platform = await startPlatform({
+    routes: (server) => server.get('/host', (request) => request.headers.host),
+  })
+  const received = await exchange(
+    platform.port,
+    'GET http://other.example:81/host HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+  )
+  assert.equal(parseAnswer(received).body, 'other.example:81')
+})
+
+test('a connection on which nothing was ever asked does not hold up a stop', async () => {
+  await using platform = await startPlatform()
+  const accepted = once(platform.server.server, 'connection')
+  const mute = connect(platform.port, '127.0.0.1')
+  await accepted
+  assert.equal(await closeGracefully(platform.server, new SystemClock(), 3_000), true)
+  mute.destroy()
 })
 
 test('a port that is in use is named, with what to do', async () => {

@@ -37,11 +37,11 @@ const SQLITE_TRIGGERS = [
     when ${CHANGING.map((name) => `old.${name} is not new.${name}`).join(' or ')} begin
     update user_roles set ${copyOfUser('row', 'new')} where user_id = new.id;
   end`,
-  // The index does not hold the text: whoever takes it out has to say what it was.
-  `create trigger users_search_added after insert on users begin
-    insert into users_search (rowid, search_text) values (new.number, new.search_text);
-  end`,
-  `create trigger users_search_changed after update of search_text on users when old.search_text <> new.search_text begin
+  // New users are added later, many at a time, which costs a tenth; the index does not hold their texts, so whoever takes
+  // one out has to say what it was.
+  `create trigger users_search_changed after update of search_text on users
+    when old.search_text <> new.search_text
+      and exists (select 1 from users_search_docsize where id = old.number) begin
     insert into users_search (users_search, rowid, search_text) values ('delete', old.number, old.search_text);
     insert into users_search (rowid, search_text) values (new.number, new.search_text);
   end`,
@@ -102,6 +102,8 @@ export async function up(db: Kysely<unknown>, engine: 'sqlite' | 'postgres'): Pr
     ...(engine === 'sqlite'
       ? [
           `create virtual table users_search using fts5 (search_text, content = 'users', content_rowid = 'number', tokenize = 'trigram case_sensitive 1', detail = none)`,
+          // What is taken out of the index leaves no part of a name behind in it.
+          `insert into users_search (users_search, rank) values ('secure-delete', 1)`,
           `insert into users_search (users_search) values ('rebuild')`,
           ...SQLITE_TRIGGERS,
         ]
@@ -176,6 +178,16 @@ export async function up(db: Kysely<unknown>, engine: 'sqlite' | 'postgres'): Pr
     `create index mails_user on mails (user_id)`,
     `create index mails_subject on mails (subject_id) where subject_id is not null`,
     `create index mails_state on mails (state, changed_at)`,
+    // Whom a kept answer is about, so that it can be found when the person is anonymized.
+    `create table idempotency_mentions (
+      mention text not null,
+      subject text not null,
+      route text not null,
+      key text not null,
+      primary key (mention, subject, route, key),
+      foreign key (subject, route, key) references idempotency_keys (subject, route, key) on delete cascade
+    )`,
+    `create index idempotency_mentions_key on idempotency_mentions (subject, route, key)`,
   ]) {
     await sql.raw(text).execute(db)
   }

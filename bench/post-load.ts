@@ -1,0 +1,54 @@
+// Posts bodies that differ, as fast as the answers come, and prints requests per second. Sockets by hand: a client that
+// costs as much as the server would measure itself. Run by load.ts in a process of its own.
+import { connect } from 'node:net'
+
+export interface PostLoad {
+  url: string
+  seconds: number
+  connections: number
+  headers: Record<string, string>
+  /** `[<id>]` becomes another text in each request. */
+  body: string
+}
+
+const { url, seconds, connections, headers, body } = JSON.parse(process.argv[2] as string) as PostLoad
+const { hostname, port, pathname } = new URL(url)
+const head = [
+  `POST ${pathname} HTTP/1.1`,
+  `host: ${hostname}:${port}`,
+  'content-type: application/json',
+  ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+].join('\r\n')
+const prefix = `${process.pid.toString(36)}${Date.now().toString(36)}`
+let sent = 0
+let answered = 0
+const began = performance.now()
+const endAt = began + seconds * 1_000
+
+await Promise.all(Array.from({ length: connections }, drive))
+console.log(answered / ((performance.now() - began) / 1_000))
+
+function drive(): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname)
+    let received = ''
+    const send = () => {
+      const text = body.replaceAll('[<id>]', `${prefix}${++sent}`)
+      socket.write(`${head}\r\ncontent-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`)
+    }
+    socket.setEncoding('latin1').setNoDelay().once('connect', send).once('error', reject)
+    socket.on('data', (chunk: string) => {
+      received += chunk
+      const end = received.indexOf('\r\n\r\n')
+      if (end < 0) return
+      const length = /\ncontent-length: (\d+)/i.exec(received)?.[1]
+      if (!received.startsWith('HTTP/1.1 201') || length === undefined) return reject(new Error(received))
+      if (received.length < end + 4 + Number(length)) return
+      received = ''
+      answered++
+      if (performance.now() < endAt) return send()
+      socket.destroy()
+      resolve()
+    })
+  })
+}

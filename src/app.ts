@@ -1,0 +1,216 @@
+/**
+ * The composition root: settings -> storage -> platform -> features -> listeners. Everything that lives as long as the
+ * server is made here, and ends here in the opposite order.
+ */
+import { firstStart } from './first-start.ts'
+import { DenialRecorder } from './platform/audit/denials.ts'
+import { scheduleAuditRetention } from './platform/audit/retention.ts'
+import { DatabaseAuthenticator } from './platform/auth/authenticator.ts'
+import { IdentityChanges } from './platform/auth/identity-changes.ts'
+import { type Clock, settlesWithin } from './platform/clock/clock.ts'
+import { AppError } from './platform/errors/app-error.ts'
+import { closeGracefully, listen } from './platform/http/listen.ts'
+import { createHttpServer } from './platform/http/server.ts'
+import { Idempotency } from './platform/idempotency/idempotency.ts'
+import { JobEngine } from './platform/jobs/job-engine.ts'
+import { observeJobs } from './platform/jobs/metrics.ts'
+import { type Logger, named } from './platform/logging/logger.ts'
+import { PersonalData } from './platform/personal-data/personal-data.ts'
+import { RateLimiter } from './platform/rate-limit/rate-limiter.ts'
+import { Readiness } from './platform/readiness/readiness.ts'
+import { createRpc } from './platform/rpc/create-rpc.ts'
+import { listenGrpc } from './platform/rpc/listen-grpc.ts'
+import { observeCalls } from './platform/rpc/observe-calls.ts'
+import { registerRpc } from './platform/rpc/register-rpc.ts'
+import { openCipher } from './platform/secrets/open-cipher.ts'
+import { lockDataDirectory } from './platform/storage/data-lock.ts'
+import type { Database } from './platform/storage/database.ts'
+import { migrate, schemaVersion } from './platform/storage/migrate.ts'
+import { openDatabase } from './platform/storage/open.ts'
+import { Supervisor } from './platform/supervisor/supervisor.ts'
+import { listenMetrics } from './platform/telemetry/listen-metrics.ts'
+import { createMetrics, type Metrics } from './platform/telemetry/metrics.ts'
+import type { Settings } from './settings.ts'
+import { mintSetupLink, registerUsers } from './users/index.ts'
+import { VERSION } from './version.ts'
+
+const CLOSE_MS = 3_000
+
+export interface AppOptions {
+  settings: Settings
+  mode: 'dev' | 'serve'
+  log: Logger
+  clock: Clock
+}
+
+export interface App extends AsyncDisposable {
+  /** `http://HOST:PORT` as it really listens. */
+  readonly url: string
+  /** `HOST:PORT` */
+  readonly grpcAddress: string
+  /** A secret for the terminal: where the first administrator chooses a password. Only on the first start of `serve`. */
+  readonly setupLink: string | null
+  /** Finishes what is in flight. False when something had to be cut off at `server.shutdown_timeout`. */
+  stop(): Promise<boolean>
+}
+
+export async function startApp(options: AppOptions): Promise<App> {
+  const { settings, mode, log, clock } = options
+  await using starting = new AsyncDisposableStack()
+
+  const db = starting.use(await prepareStorage(options, starting))
+  const { created } = await firstStart({ db, clock, log: named(log, 'start'), settings, mode })
+  const cipher = await openCipher({ db, clock, encryptionKey: settings.auth.encryption_key })
+
+  const metrics = createMetrics()
+  const readiness = new Readiness(db, clock, named(log, 'storage'))
+  const changes = starting.adopt(new IdentityChanges(db), (it) => it.close())
+  const authenticator = starting.adopt(
+    new DatabaseAuthenticator({
+      db,
+      clock,
+      log: named(log, 'auth'),
+      changes,
+      mode,
+      sessionIdleMs: settings.users.session_idle,
+      sessionMaxMs: settings.users.session_max,
+      requireMfa: settings.users.require_mfa,
+    }),
+    (it) => it.close(),
+  )
+  const rateLimiter = new RateLimiter({ buckets: rateBuckets(settings), clock, log: named(log, 'rate'), db })
+  const jobs = createJobs(options, db, metrics)
+
+  const idempotency = new Idempotency({ db, clock })
+  idempotency.schedulePurge(jobs)
+  const denials = new DenialRecorder({ db, clock, log: named(log, 'audit') })
+
+  const server = await createHttpServer({
+    settings: settings.server,
+    mode,
+    version: VERSION,
+    log,
+    clock,
+    metrics,
+    authenticator,
+    rateLimiter,
+    readiness: () => readiness.check(),
+    accessLog: settings.telemetry.access_log,
+    idempotency,
+    onDenied: (denial) => denials.record(denial),
+  })
+  const rpc = createRpc({
+    authenticator,
+    clock,
+    log,
+    readiness,
+    serverInfo: { version: VERSION, surfaces: ['users'] },
+    serverOrigin: () => server.platform.origin(),
+    limits: { requestTimeoutMs: settings.server.request_timeout },
+    observe: observeCalls(metrics.registry),
+  })
+  await registerRpc(server, rpc)
+  registerUsers(server, {
+    db,
+    clock,
+    log: named(log, 'users'),
+    mode,
+    settings: settings.users,
+    dataDir: settings.storage.data_dir,
+    jobs,
+    changes,
+    personalData: new PersonalData(),
+    cipher,
+    baseUrl: () => server.platform.origin(),
+  })
+
+  const supervisor = new Supervisor({ clock, log: named(log, 'workers') })
+  supervisor.start([jobs, readiness])
+  // A start that fails from here on stops its workers before it closes the database under them.
+  starting.defer(() => supervisor.stop(settings.server.shutdown_timeout))
+
+  const { host, port, grpc_port: grpcPort, metrics_port: metricsPort, shutdown_timeout: graceMs } = settings.server
+  const main = await listen(server, host, port)
+  starting.defer(async () => void (await closeGracefully(server, clock, 0)))
+  const grpc = await listenGrpc(rpc, { host, port: grpcPort })
+  starting.defer(() => grpc.close(0))
+  if (metricsPort !== null) starting.use(await listenMetrics(metrics, { host, port: metricsPort }))
+
+  const isFirst = created && mode === 'serve'
+  const setupLink = isFirst ? await mintSetupLink(db, clock, server.platform.origin()) : null
+
+  const running = starting.move()
+  let stopped: Promise<boolean> | undefined
+
+  function stopOnce(): Promise<boolean> {
+    stopped ??= stop()
+    return stopped
+  }
+
+  async function stop(): Promise<boolean> {
+    readiness.stop()
+    const [finished] = await Promise.all([
+      closeGracefully(server, clock, graceMs),
+      grpc.close(graceMs),
+      supervisor.stop(graceMs),
+    ])
+    // Storage that does not answer must not hold the process; what it would still be told is of no consequence.
+    await settlesWithin(clock, CLOSE_MS, running.disposeAsync())
+    return finished
+  }
+
+  return {
+    url: main.url,
+    grpcAddress: `${grpc.host}:${grpc.port}`,
+    setupLink,
+    stop: stopOnce,
+    [Symbol.asyncDispose]: async () => void (await stopOnce()),
+  }
+}
+
+async function prepareStorage({ settings, log, clock }: AppOptions, starting: AsyncDisposableStack): Promise<Database> {
+  const {
+    data_dir: dataDir,
+    database_url: databaseUrl,
+    pool_size: poolSize,
+    auto_migrate: autoMigrate,
+  } = settings.storage
+  // Several servers may share one PostgreSQL; a SQLite file belongs to one.
+  if (databaseUrl === null) starting.adopt(lockDataDirectory(dataDir), (lock) => lock.release())
+  const db = await openDatabase({ databaseUrl, dataDir, poolSize, clock, log: named(log, 'storage') })
+  try {
+    if (autoMigrate) await migrate(db, { clock, log: named(log, 'storage') })
+    else await refusePending(db)
+  } catch (error) {
+    await db.close()
+    throw error
+  }
+  return db
+}
+
+async function refusePending(db: Database): Promise<void> {
+  const { pending } = await schemaVersion(db)
+  if (pending.length === 0) return
+  throw new AppError(
+    'failed_precondition',
+    'The database schema is older than this version and storage.auto_migrate is off: run "commonplace migrate"',
+  )
+}
+
+function createJobs({ settings, log, clock }: AppOptions, db: Database, metrics: Metrics): JobEngine {
+  const jobMetrics = observeJobs(metrics.registry)
+  const jobs = new JobEngine({
+    db,
+    clock,
+    log: named(log, 'jobs'),
+    alone: db.engine === 'sqlite',
+    onOutcome: jobMetrics.onOutcome,
+  })
+  jobMetrics.watch(() => jobs.statistics())
+  scheduleAuditRetention(jobs, { db, clock, retentionMs: settings.users.audit_retention })
+  return jobs
+}
+
+function rateBuckets(settings: Settings): Settings['users']['rate_limits'] {
+  return settings.users.rate_limits
+}

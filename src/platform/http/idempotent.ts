@@ -1,0 +1,115 @@
+/** `Idempotency-Key` on an operation: its answer is kept, and a repeat of the request gets that one again. */
+import { hash } from 'node:crypto'
+import type {
+  FastifyReply,
+  FastifyRequest,
+  onErrorHookHandler,
+  onSendHookHandler,
+  preHandlerHookHandler,
+} from 'fastify'
+import type { Principal } from '../auth/principal.ts'
+import { ERROR_CODES } from '../errors/codes.ts'
+import { blankSecrets } from '../idempotency/blank-secrets.ts'
+import { type Answer, type Claim, subjectOf } from '../idempotency/idempotency.ts'
+import type { HttpPlatform } from './platform.ts'
+import { JSON_TYPE } from './send-hook.ts'
+import { pathOf, type Surface } from './surface.ts'
+import { toAppError } from './to-app-error.ts'
+
+export interface Idempotent {
+  /** Members of the answer that are kept empty, besides those with the name of a secret. */
+  blank?: readonly string[]
+}
+
+interface Pending {
+  claim: Claim
+  /** The next try may have another answer. */
+  isPassing: boolean
+}
+
+const KEPT_HEADERS = ['location', 'etag']
+const LONGEST_PATH = 300
+
+export interface IdempotentHooks {
+  preHandler: preHandlerHookHandler
+  onError: onErrorHookHandler
+  onSend: onSendHookHandler<unknown>
+}
+
+export function idempotentHooks(
+  platform: HttpPlatform,
+  surface: Surface,
+  { blank = [] }: Idempotent,
+): IdempotentHooks | undefined {
+  const { idempotency, log } = platform
+  if (idempotency === undefined) return undefined
+  const pending = new WeakMap<FastifyRequest, Pending>()
+
+  async function settle({ claim, isPassing }: Pending, reply: FastifyReply, payload: unknown): Promise<void> {
+    const status = reply.statusCode
+    if (status >= 500 || isPassing || typeof payload !== 'string') return idempotency?.release(claim)
+    return idempotency?.keep(claim, { status, headers: keptHeaders(reply), body: blankSecrets(payload, blank) })
+  }
+
+  return {
+    /** After the body was judged: a malformed request is answered the same every time, and keeps no key. */
+    preHandler(request, reply, done) {
+      const key = request.headers['idempotency-key']
+      if (key === undefined || request.principal === null) return done()
+      const place = { subject: subjectFor(request.principal), route: routeOf(request), key: String(key) }
+      idempotency.begin({ ...place, content: contentOf(request) }).then((verdict) => {
+        if (verdict.kind === 'first') {
+          pending.set(request, { claim: verdict.claim, isPassing: false })
+          done()
+        } else replay(reply, verdict.answer)
+      }, done)
+    },
+
+    onError(request, _reply, error, done) {
+      const one = pending.get(request)
+      if (one !== undefined) one.isPassing = ERROR_CODES[toAppError(error, surface).code].retryable
+      done()
+    },
+
+    onSend(request, reply, payload, done) {
+      const one = pending.get(request)
+      if (one === undefined) return done(null, payload)
+      pending.delete(request)
+      void settle(one, reply, payload ?? '')
+        .catch((error: unknown) => {
+          // What was asked for has happened: the caller is told. The key frees itself.
+          log.warn({ err: error, request: request.id }, 'an answer could not be kept for its Idempotency-Key')
+        })
+        .then(() => done(null, payload))
+    },
+  }
+}
+
+function replay(reply: FastifyReply, { status, headers, body }: Answer): void {
+  reply.code(status).headers(headers).header('idempotent-replayed', 'true')
+  if (body === '') reply.send()
+  else reply.header('content-type', JSON_TYPE).send(body)
+}
+
+function subjectFor({ userId, kind }: Principal): string {
+  return userId === null ? kind : subjectOf(userId)
+}
+
+function routeOf({ method, raw }: FastifyRequest): string {
+  const path = pathOf(raw.url ?? '/')
+  return `${method} ${path.length > LONGEST_PATH ? hash('sha256', path) : path}`
+}
+
+function contentOf({ raw, body }: FastifyRequest): string {
+  const url = raw.url ?? ''
+  return JSON.stringify([url.slice(pathOf(url).length), body ?? null])
+}
+
+function keptHeaders(reply: FastifyReply): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const name of KEPT_HEADERS) {
+    const value = reply.getHeader(name)
+    if (typeof value === 'string') headers[name] = value
+  }
+  return headers
+}

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { blankSecrets } from './blank-secrets.ts'
+import { emailMention, mentionsIn, userMention } from './mentions.ts'
+
+test('empties secrets by their name, and members that an operation names', () => {
+  const body = {
+    data: { type: 'application_keys', id: '1', attributes: { name: 'n', key: 'plain', last4: 'lain', scopes: null } },
+    meta: { session: { token: 't', csrf_token: 'c', expires_at: 'e' }, accept_links: { a: 'link' }, codes: ['1', '2'] },
+  }
+  assert.deepEqual(JSON.parse(blankSecrets(JSON.stringify(body), ['accept_links', 'codes'])), {
+    data: { ...body.data, attributes: { ...body.data.attributes, key: '' } },
+    meta: { session: { token: '', csrf_token: '', expires_at: 'e' }, accept_links: {}, codes: [] },
+  })
+  assert.equal(blankSecrets('', []), '')
+})
+
+test('finds the users and the addresses that a document mentions', () => {
+  const body = {
+    data: { type: 'users', id: 'u1', attributes: { email: 'Ada@Example.org' } },
+    included: [{ type: 'roles', id: 'r1' }],
+    relationships: { owned_by: { data: { type: 'users', id: 'u2' } } },
+    errors: ['A user with email bob@example.org already exists'],
+  }
+  assert.deepEqual(
+    mentionsIn(JSON.stringify(body)).sort(),
+    [emailMention('ada@example.org'), emailMention('bob@example.org'), userMention('u1'), userMention('u2')].sort(),
+  )
+  assert.deepEqual(mentionsIn(''), [])
+})

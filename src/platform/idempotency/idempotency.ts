@@ -1,0 +1,127 @@
+/**
+ * Answers that are kept for a repeat of the same request. A key belongs to its caller, the method and the path.
+ *
+ *            claim                     keep
+ *   (none) ────────► running ───────────────────► answered ──── 24 h ───► (none)
+ *      ▲                │
+ *      └────────────────┘ release: the answer may be another one next time; or abandoned for a minute (a crash)
+ *
+ * Every arrow is one transaction, so it holds between several processes as well. What the request itself does is
+ * another transaction: when a process dies between the two, a repeat runs the request again after that minute.
+ */
+import { hash } from 'node:crypto'
+import { type Clock, MICROS_PER_MS, type Micros } from '../clock/clock.ts'
+import { AppError } from '../errors/app-error.ts'
+import type { JobEngine } from '../jobs/job-engine.ts'
+import type { PersonalDataPart } from '../personal-data/personal-data.ts'
+import type { Database } from '../storage/database.ts'
+import { emailMention, mentionsIn, userMention } from './mentions.ts'
+import { claimKey, deleteKeysOf, deleteOldKeys, findKey, type KeyPlace, keepAnswer, releaseKey } from './store.ts'
+
+const KEPT_MS = 24 * 3_600_000
+/** Longer than any request of ours runs. */
+const ABANDONED_MS = 60_000
+const LARGEST_BODY = 1024 * 1024
+const MOST_MENTIONS = 1_000
+const PURGE_EVERY_MS = 600_000
+const PURGE_BATCH = 500
+
+const KEY = /^[\x21-\x7e]{1,255}$/
+
+export interface KeyedRequest extends KeyPlace {
+  /** Whatever tells this request from another one. */
+  content: string
+}
+
+export interface Answer {
+  status: number
+  headers: Record<string, string>
+  /** JSON; empty for none. */
+  body: string
+}
+
+/** The right to run the request. */
+export interface Claim extends KeyPlace {
+  readonly created_at: Micros
+}
+
+export type Verdict = { kind: 'first'; claim: Claim } | { kind: 'repeat'; answer: Answer }
+
+export class Idempotency {
+  readonly #db: Database
+  readonly #clock: Clock
+
+  constructor({ db, clock }: { db: Database; clock: Clock }) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  /** Whether the request is the first with its key. Throws when the key is unusable, in use or belongs to another request. */
+  async begin(request: KeyedRequest): Promise<Verdict> {
+    const { subject, route, key } = request
+    if (!KEY.test(key)) {
+      throw new AppError('invalid_argument', 'Idempotency-Key must have 1 to 255 visible ASCII characters')
+    }
+    const fingerprint = hash('sha256', request.content, 'base64url')
+    for (let tries = 0; tries < 3; tries++) {
+      const now = this.#clock.now()
+      const claim = { subject, route, key, created_at: now }
+      const limits = { expired: now - KEPT_MS * MICROS_PER_MS, abandoned: now - ABANDONED_MS * MICROS_PER_MS }
+      if (await claimKey(this.#db, { ...claim, fingerprint }, limits)) return { kind: 'first', claim }
+      const known = await findKey(this.#db, claim)
+      // Released just now: it can be claimed.
+      if (known === undefined) continue
+      if (known.fingerprint !== fingerprint) {
+        throw new AppError('unprocessable', 'Idempotency-Key was used with a different request')
+      }
+      if (known.status === null) break
+      if (known.body === null)
+        throw new AppError('conflict', 'The answer to this Idempotency-Key was too large to keep')
+      const headers = JSON.parse(known.headers ?? '{}') as Record<string, string>
+      return { kind: 'repeat', answer: { status: known.status, headers, body: Buffer.from(known.body).toString() } }
+    }
+    throw new AppError('aborted', 'A request with this Idempotency-Key is still running', {
+      headers: { 'retry-after': '1' },
+    })
+  }
+
+  /** Before the answer leaves. */
+  async keep(claim: Claim, { status, headers, body }: Answer): Promise<void> {
+    const mentions = body.length > LARGEST_BODY ? [] : mentionsIn(body)
+    const fits = body.length <= LARGEST_BODY && mentions.length <= MOST_MENTIONS
+    const kept = { status, headers: JSON.stringify(headers), body: fits ? Buffer.from(body) : null }
+    await this.#db.write((tx) => keepAnswer(tx, claim, { ...kept, mentions: fits ? mentions : [] }), {
+      isolation: 'read committed',
+    })
+  }
+
+  /** The next request with the key runs. */
+  async release(claim: Claim): Promise<void> {
+    await this.#db.write((tx) => releaseKey(tx, claim), { isolation: 'read committed' })
+  }
+
+  async purge(signal?: AbortSignal): Promise<void> {
+    const before = this.#clock.now() - KEPT_MS * MICROS_PER_MS
+    while ((await deleteOldKeys(this.#db, before, PURGE_BATCH)) === PURGE_BATCH) signal?.throwIfAborted()
+  }
+
+  schedulePurge(jobs: JobEngine): void {
+    jobs.recurring({
+      name: 'idempotency.purge',
+      everyMs: PURGE_EVERY_MS,
+      run: ({ signal }) => this.purge(signal),
+    })
+  }
+}
+
+/** What a caller is called here. */
+export function subjectOf(userId: string): string {
+  return `user ${userId}`
+}
+
+/** Keys of the person, and answers to others that show the person. */
+export const idempotencyData: PersonalDataPart = {
+  name: 'idempotency',
+  erase: (tx, { id, email, handle }) =>
+    deleteKeysOf(tx, subjectOf(id), [userMention(id), emailMention(email), emailMention(handle)]),
+}

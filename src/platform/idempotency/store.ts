@@ -1,0 +1,156 @@
+import { sql } from 'kysely'
+import type { Micros } from '../clock/clock.ts'
+import type { Database, Reader, Transaction } from '../storage/database.ts'
+import { statement } from '../storage/statement.ts'
+
+export interface IdempotencyKeysTable {
+  /** Whose key it is. */
+  subject: string
+  /** Method and path. */
+  route: string
+  key: string
+  fingerprint: string
+  /** Null while the first request runs. */
+  status: number | null
+  /** JSON. */
+  headers: string | null
+  /** Null with a status: it was too large to be kept. */
+  body: Uint8Array | null
+  /** When the request began; also tells one that took an abandoned key over from the one that left it. */
+  created_at: Micros
+}
+
+declare module '../storage/tables.ts' {
+  interface Tables {
+    idempotency_keys: IdempotencyKeysTable
+    /** `user <id>` or `email <hash>`. */
+    idempotency_mentions: { mention: string; subject: string; route: string; key: string }
+  }
+}
+
+export type KeyPlace = Pick<IdempotencyKeysTable, 'subject' | 'route' | 'key'>
+
+type Claim = KeyPlace & Pick<IdempotencyKeysTable, 'fingerprint' | 'created_at'>
+
+/** One statement, so that of two who come at the same moment one gets the row. */
+const insertOrTakeOver = statement<Claim & { expired: Micros; abandoned: Micros }, { created_at: Micros }>((query, p) =>
+  query
+    .insertInto('idempotency_keys')
+    .values({
+      subject: p('subject'),
+      route: p('route'),
+      key: p('key'),
+      fingerprint: p('fingerprint'),
+      status: null,
+      headers: null,
+      body: null,
+      created_at: p('created_at'),
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['subject', 'route', 'key'])
+        .doUpdateSet({
+          fingerprint: sql<string>`excluded.fingerprint`,
+          status: null,
+          headers: null,
+          body: null,
+          created_at: sql<number>`excluded.created_at`,
+        })
+        .where(
+          sql<boolean>`idempotency_keys.created_at < ${p('expired')}
+            or (idempotency_keys.status is null and idempotency_keys.created_at < ${p('abandoned')})`,
+        ),
+    )
+    .returning('created_at'),
+)
+
+/** False when somebody else holds the key, or its answer is kept. */
+export async function claimKey(
+  db: Database,
+  claim: Claim,
+  limits: { expired: Micros; abandoned: Micros },
+): Promise<boolean> {
+  return db.write(
+    async (tx) => {
+      const claimed = await tx.run(insertOrTakeOver, { ...claim, ...limits })
+      if (claimed.length === 0) return false
+      // A key that was taken over may have been answered once.
+      await at(tx.query.deleteFrom('idempotency_mentions'), claim).execute()
+      return true
+    },
+    { isolation: 'read committed' },
+  )
+}
+
+export async function findKey(reader: Reader, place: KeyPlace): Promise<IdempotencyKeysTable | undefined> {
+  return at(reader.query.selectFrom('idempotency_keys').selectAll(), place).executeTakeFirst()
+}
+
+export interface KeptAnswer {
+  status: number
+  headers: string
+  body: Uint8Array | null
+  mentions: readonly string[]
+}
+
+/** Keeps the answer, unless the claim was taken over or its owner was anonymized meanwhile. */
+export async function keepAnswer(
+  tx: Transaction,
+  claim: KeyPlace & { created_at: Micros },
+  { status, headers, body, mentions }: KeptAnswer,
+): Promise<void> {
+  const { subject, route, key, created_at: createdAt } = claim
+  const updated = await at(tx.query.updateTable('idempotency_keys').set({ status, headers, body }), claim)
+    .where('created_at', '=', createdAt)
+    .returning('key')
+    .execute()
+  if (updated.length === 0 || mentions.length === 0) return
+  await tx.query
+    .insertInto('idempotency_mentions')
+    .values(mentions.map((mention) => ({ mention, subject, route, key })))
+    .execute()
+}
+
+export async function releaseKey(tx: Transaction, claim: KeyPlace & { created_at: Micros }): Promise<void> {
+  await at(tx.query.deleteFrom('idempotency_keys'), claim).where('created_at', '=', claim.created_at).execute()
+}
+
+export async function deleteKeysOf(tx: Transaction, subject: string, mentions: readonly string[]): Promise<void> {
+  await tx.query.deleteFrom('idempotency_keys').where('subject', '=', subject).execute()
+  const mentioning = await tx.query
+    .selectFrom('idempotency_mentions')
+    .select(['subject', 'route', 'key'])
+    .where('mention', 'in', [...mentions])
+    .execute()
+  for (const place of mentioning) await at(tx.query.deleteFrom('idempotency_keys'), place).execute()
+}
+
+/** One batch; answers how many were removed. */
+export async function deleteOldKeys(db: Database, before: Micros, limit: number): Promise<number> {
+  return db.write(
+    async (tx) => {
+      const old = await tx.query
+        .selectFrom('idempotency_keys')
+        .select(['subject', 'route', 'key'])
+        .where('created_at', '<', before)
+        .orderBy('created_at')
+        .limit(limit)
+        .execute()
+      for (const place of old) {
+        await at(tx.query.deleteFrom('idempotency_keys'), place).where('created_at', '<', before).execute()
+      }
+      return old.length
+    },
+    { isolation: 'read committed' },
+  )
+}
+
+interface Narrowing<Query> {
+  where(column: 'subject' | 'route' | 'key', operator: '=', value: string): Query
+}
+
+function at<Query>(query: Query, { subject, route, key }: KeyPlace): Query {
+  const narrow = (one: Query, column: 'subject' | 'route' | 'key', value: string) =>
+    (one as Narrowing<Query>).where(column, '=', value)
+  return narrow(narrow(narrow(query, 'subject', subject), 'route', route), 'key', key)
+}

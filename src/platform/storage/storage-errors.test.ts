@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isAppError } from '../errors/app-error.ts'
+import { toStorageError } from './storage-errors.ts'
+
+function postgresError(code: string): Error {
+  return Object.assign(new Error('as the server words it'), { code })
+}
+
+test('a server that cannot be used for now is unavailable, whatever the reason it gives', () => {
+  // Shutting down, starting up, too many connections, wrong password, not let in, database renamed.
+  for (const code of ['57P01', '57P03', '53300', '28P01', '28000', '3D000', '08006']) {
+    assert.ok(isAppError(toStorageError(postgresError(code)), 'unavailable'), code)
+  }
+})
+
+test('a defect of ours and a duplicate pass as they are', () => {
+  for (const code of ['42601', '23505', '22P02']) {
+    const error = postgresError(code)
+    assert.equal(toStorageError(error), error)
+  }
+})

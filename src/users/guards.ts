@@ -1,0 +1,67 @@
+/** What keeps an organization from locking itself out, and a caller from lifting itself up. */
+import type { PermissionName } from '../platform/auth/permissions.ts'
+import { allows, type Principal, type UserId } from '../platform/auth/principal.ts'
+import { AppError } from '../platform/errors/app-error.ts'
+import type { Reader, Transaction } from '../platform/storage/database.ts'
+import { permissionsOfRoles, rolesOfUsers, someActiveAdministrators } from './store-roles.ts'
+import { findUser } from './store-users.ts'
+import type { User } from './user.ts'
+
+/**
+ * At least one Active person stays in the admin role. Two administrators who disable each other at the same moment
+ * both read this list, so the transaction must be serializable: one of them is run again and then refused.
+ */
+export async function keepAnAdministrator(
+  tx: Transaction,
+  user: Pick<User, 'id' | 'organizationId'>,
+  verb: 'disabled' | 'anonymized' | 'removed',
+): Promise<void> {
+  const administrators = await someActiveAdministrators(tx, user.organizationId)
+  if (administrators.length === 1 && administrators[0] === user.id) {
+    throw new AppError('permission_denied', `The last administrator cannot be ${verb}`)
+  }
+}
+
+export function refuseOwnAccount(principal: Principal, user: Pick<User, 'id'>, verb: 'disable' | 'anonymize'): void {
+  if (principal.userId === user.id) {
+    throw new AppError('permission_denied', `You cannot ${verb} your own account`)
+  }
+}
+
+/** Whoever gives a permission must have it. */
+export function refuseEscalation(principal: Principal, granted: readonly PermissionName[]): void {
+  const lacking = granted.find((name) => !allows(principal, name))
+  if (lacking !== undefined) {
+    throw new AppError('permission_denied', `You cannot grant a permission you do not have: ${lacking}`)
+  }
+}
+
+/**
+ * The user, for a caller who may change it: `user_access_manage` for everybody, `service_account_write` for service
+ * accounts. Whoever lacks the first and cannot read users does not learn whether there is such a user.
+ */
+export async function requireManager(tx: Transaction, principal: Principal, id: UserId): Promise<User> {
+  const user = await findUser(tx, principal.organizationId, id)
+  const isKnowing = allows(principal, 'user_access_manage') || allows(principal, 'user_access_read')
+  if (user === undefined && isKnowing) throw new AppError('not_found', `User ${id} not found`)
+  if (user !== undefined && allows(principal, 'user_access_manage')) return user
+  if (user?.serviceAccount === true && allows(principal, 'service_account_write')) return user
+  throw new AppError('permission_denied', 'Missing permission: user_access_manage')
+}
+
+/** With the address goes the way to a new password: only an administrator may redirect an administrator's. */
+export async function refuseForeignEmail(tx: Transaction, principal: Principal, user: User): Promise<void> {
+  if (allows(principal, 'admin') || principal.userId === user.id) return
+  if ((await administratorsAmong(tx, [user.id])).has(user.id)) {
+    throw new AppError('permission_denied', 'You cannot change the email address of an administrator')
+  }
+}
+
+/** Those who hold `admin` through one of their roles. */
+export async function administratorsAmong(reader: Reader, userIds: readonly UserId[]): Promise<Set<UserId>> {
+  const roles = await rolesOfUsers(reader, [...userIds])
+  const roleIds = new Set([...roles.values()].flatMap((held) => held.map(({ id }) => id)))
+  const permissions = await permissionsOfRoles(reader, [...roleIds])
+  const isOne = (id: UserId) => roles.get(id)?.some((role) => permissions.get(role.id)?.includes('admin')) === true
+  return new Set(userIds.filter(isOne))
+}

@@ -1,0 +1,151 @@
+/** What this feature keeps about people: how it is erased, and what a person gets to see of it. */
+import { blankAudit } from '../platform/audit/blank.ts'
+import { type RecordedEvent, streamAudit } from '../platform/audit/list.ts'
+import { hashSecret } from '../platform/auth/secrets.ts'
+import { type Clock, type Micros, toRfc3339 } from '../platform/clock/clock.ts'
+import { idempotencyData } from '../platform/idempotency/idempotency.ts'
+import type { Person, PersonalDataPart } from '../platform/personal-data/personal-data.ts'
+import { deleteWindowsOf } from '../platform/rate-limit/store.ts'
+import type { Reader } from '../platform/storage/database.ts'
+import { deleteMailsOf } from './mail/store-mails.ts'
+import { auditEventToWire } from './schema-audit.ts'
+import {
+  closeInvitations,
+  deleteCredentialsOf,
+  invitationsOf,
+  mailsOf,
+  removeAllRoles,
+  sessionRowsOf,
+  signInFacts,
+} from './store-anonymize.ts'
+import { allOwned } from './store-credentials.ts'
+import { rolesOfUsers } from './store-roles.ts'
+import { findUser } from './store-users.ts'
+
+/** In the order in which they are erased: the log first, because it is searched by the keys of the person. */
+export function usersPersonalData({ clock }: { clock: Clock }): PersonalDataPart[] {
+  return [
+    { name: 'audit_events', erase: blankAudit, exportOf: auditOf },
+    {
+      name: 'profile',
+      // The row itself is changed by whoever anonymizes, under the guards of that.
+      erase: async () => {},
+      exportOf: profileOf,
+    },
+    { name: 'roles', erase: (tx, { id }) => removeAllRoles(tx, id), exportOf: rolesOf },
+    { name: 'sign_in', erase: (tx, { id }) => deleteCredentialsOf(tx, id), exportOf: signInOf },
+    { name: 'sessions', erase: async () => {}, exportOf: sessionsOf },
+    { name: 'application_keys', erase: async () => {}, exportOf: keysOf('application_keys') },
+    { name: 'personal_access_tokens', erase: async () => {}, exportOf: keysOf('access_tokens') },
+    {
+      name: 'invitations',
+      erase: (tx, { id, organizationId }) => closeInvitations(tx, organizationId, id, clock.now()),
+      exportOf: sentInvitations,
+    },
+    { name: 'mails', erase: (tx, { id }) => deleteMailsOf(tx, id), exportOf: sentMails },
+    { name: 'rate_limits', erase: (tx, person) => deleteWindowsOf(tx, rateSubjects(person)) },
+    idempotencyData,
+  ]
+}
+
+/** As the platform and public-limits.ts name them. */
+function rateSubjects({ id, email }: Person): string[] {
+  return [`user ${id}`, `name ${hashSecret(email)}`]
+}
+
+async function profileOf(reader: Reader, { id, organizationId }: Person): Promise<unknown> {
+  const user = await findUser(reader, organizationId, id)
+  if (user === undefined) return null
+  return {
+    email: user.email,
+    handle: user.handle,
+    name: user.name,
+    title: user.title,
+    status: user.status,
+    verified: user.verified,
+    service_account: user.serviceAccount,
+    created_at: toRfc3339(user.createdAt),
+    modified_at: toRfc3339(user.modifiedAt),
+    last_login_time: time(user.lastLoginAt),
+    allowed_login_methods: user.allowedLoginMethods,
+  }
+}
+
+async function rolesOf(reader: Reader, { id }: Person): Promise<unknown> {
+  const roles = (await rolesOfUsers(reader, [id])).get(id) ?? []
+  return roles.map((role) => ({ id: role.id, name: role.name }))
+}
+
+async function signInOf(reader: Reader, { id }: Person): Promise<unknown> {
+  const facts = await signInFacts(reader, id)
+  return {
+    password_changed_at: time(facts.passwordChangedAt),
+    totp_confirmed_at: time(facts.totpConfirmedAt),
+    recovery_codes_left: facts.recoveryCodesLeft,
+  }
+}
+
+async function sessionsOf(reader: Reader, { id }: Person): Promise<unknown> {
+  const rows = await sessionRowsOf(reader, id)
+  return rows.map((row) => ({
+    ...row,
+    created_at: toRfc3339(row.created_at),
+    last_seen_at: toRfc3339(row.last_seen_at),
+    expires_at: toRfc3339(row.expires_at),
+  }))
+}
+
+function keysOf(table: 'application_keys' | 'access_tokens') {
+  return async (reader: Reader, { id, organizationId }: Person): Promise<unknown> => {
+    const keys = await allOwned(reader, table, { organizationId, userId: id })
+    return keys.map((key) => ({
+      id: key.id,
+      name: key.name,
+      last4: key.last4,
+      scopes: key.scopes,
+      created_at: toRfc3339(key.createdAt),
+      last_used_at: time(key.lastUsedAt),
+    }))
+  }
+}
+
+async function sentInvitations(reader: Reader, { id }: Person): Promise<unknown> {
+  const rows = await invitationsOf(reader, id)
+  return rows.map((row) => ({
+    id: row.id,
+    state: row.state,
+    invited_by: row.invited_by,
+    delivery: row.delivery,
+    created_at: toRfc3339(row.created_at),
+    expires_at: toRfc3339(row.expires_at),
+    accepted_at: time(row.accepted_at),
+  }))
+}
+
+async function sentMails(reader: Reader, { id }: Person): Promise<unknown> {
+  const rows = await mailsOf(reader, id)
+  return rows.map((row) => ({
+    id: row.id,
+    purpose: row.purpose,
+    recipient: row.recipient,
+    state: row.state,
+    created_at: toRfc3339(row.created_at),
+    changed_at: toRfc3339(row.changed_at),
+  }))
+}
+
+/** What the person did, then what others did to it: where those others were is not the person's to know. */
+async function* auditOf(reader: Reader, { id, organizationId }: Person): AsyncGenerator<unknown> {
+  for await (const event of streamAudit(reader, organizationId, { actorId: id })) yield auditEventToWire(event)
+  for await (const event of streamAudit(reader, organizationId, { targetId: id })) {
+    if (event.actor.id !== id) yield auditEventToWire(withoutClient(event))
+  }
+}
+
+function withoutClient(event: RecordedEvent): RecordedEvent {
+  return { ...event, client: { address: null, userAgent: null, requestId: null } }
+}
+
+function time(at: Micros | null): string | null {
+  return at === null ? null : toRfc3339(at)
+}

@@ -1,0 +1,35 @@
+/** Members that the bodies and queries of several operations share. */
+import { Type } from 'typebox'
+import { labelProblem } from './label.ts'
+import { DEFAULT_PAGE_SIZE } from './page.ts'
+
+/** A name that must be there; whoever reads it trims it. */
+export function label(description: string) {
+  return Type.Refine(
+    Type.String({ description }),
+    (text) => labelProblem(text) === undefined,
+    (text) => labelProblem(text) ?? '',
+  )
+}
+
+export const pageFields = {
+  'page[size]': Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 100, default: DEFAULT_PAGE_SIZE, description: 'How many a page has.' }),
+  ),
+  'page[number]': Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'Which page, from 0.' })),
+}
+
+/** One of the fields; a leading `-` turns the order round. The first is the default. */
+export function sortField<const Fields extends readonly [string, ...string[]]>(fields: Fields) {
+  const values = fields.flatMap((field) => [field, `-${field}`]) as (Fields[number] | `-${Fields[number]}`)[]
+  return Type.Optional(
+    Type.Union(
+      values.map((value) => Type.Literal(value)),
+      { default: fields[0], description: 'A leading "-" means descending.' },
+    ),
+  )
+}
+
+export const filterField = Type.Optional(
+  Type.String({ description: 'Part of the name, in upper or lower case. Blanks around it are ignored.' }),
+)

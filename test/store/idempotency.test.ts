@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import fc from 'fast-check'
+import type { UserId } from '../../src/platform/auth/principal.ts'
+import {
+  Idempotency,
+  idempotencyData,
+  type KeyedRequest,
+  subjectOf,
+} from '../../src/platform/idempotency/idempotency.ts'
+import { newId } from '../../src/platform/ids/uuid.ts'
+import type { Database } from '../../src/platform/storage/database.ts'
+import { jobBench } from '../jobs/job-bench.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+
+const DAY_MS = 86_400_000
+const ANSWER = { status: 201, headers: { location: '/there' }, body: '{"data":{"id":"1"}}' }
+
+function request(more: Partial<KeyedRequest> = {}): KeyedRequest {
+  return { subject: 'user 1', route: 'POST /things', key: 'k', content: 'c', ...more }
+}
+
+async function first(idempotency: Idempotency, keyed: KeyedRequest) {
+  const verdict = await idempotency.begin(keyed)
+  assert.ok(verdict.kind === 'first', 'expected the first request with this key')
+  return verdict.claim
+}
+
+async function rowCount(db: Database): Promise<number[]> {
+  const counts = []
+  for (const table of ['idempotency_keys', 'idempotency_mentions'] as const) {
+    counts.push((await db.query.selectFrom(table).select('key').execute()).length)
+  }
+  return counts
+}
+
+eachDatabase('idempotency keys', ({ open, openAgain }) => {
+  it('answer a repeat as the first request was answered', async () => {
+    const idempotency = new Idempotency({ db: await open(), clock: new FakeClock() })
+    const answers = [
+      ANSWER,
+      { status: 204, headers: {}, body: '' },
+      { status: 409, headers: {}, body: '{"errors":["ü"]}' },
+    ]
+    for (const [index, answer] of answers.entries()) {
+      const keyed = request({ key: `k${index}` })
+      await idempotency.keep(await first(idempotency, keyed), answer)
+      assert.deepEqual(await idempotency.begin(keyed), { kind: 'repeat', answer })
+      assert.deepEqual(await idempotency.begin(keyed), { kind: 'repeat', answer })
+    }
+  })
+
+  it('belong to one caller and one route', async () => {
+    const idempotency = new Idempotency({ db: await open(), clock: new FakeClock() })
+    await idempotency.keep(await first(idempotency, request()), ANSWER)
+    await first(idempotency, request({ subject: 'user 2' }))
+    await first(idempotency, request({ route: 'POST /others' }))
+  })
+
+  it('refuse another request, also while the first one runs', async () => {
+    const idempotency = new Idempotency({ db: await open(), clock: new FakeClock() })
+    const claim = await first(idempotency, request())
+    const refusal = { code: 'unprocessable', message: 'Idempotency-Key was used with a different request' }
+    await assert.rejects(idempotency.begin(request({ content: 'other' })), refusal)
+    await idempotency.keep(claim, ANSWER)
+    await assert.rejects(idempotency.begin(request({ content: 'other' })), refusal)
+  })
+
+  it('must be 1 to 255 visible ASCII characters', async () => {
+    const idempotency = new Idempotency({ db: await open(), clock: new FakeClock() })
+    for (const key of ['', 'a b', 'a\tb', 'ü', 'x'.repeat(256), ' a', '\u007f']) {
+      await assert.rejects(idempotency.begin(request({ key })), { code: 'invalid_argument' })
+    }
+    for (const key of ['!', '~', 'x'.repeat(255)]) await first(idempotency, request({ key }))
+  })
+
+  it('let one of many who come at the same moment through, on every node', async () => {
+    const db = await open()
+    const nodes = [db, await openAgain(db)].map((one) => new Idempotency({ db: one, clock: new FakeClock() }))
+    for (let round = 0; round < 5; round++) {
+      const keyed = request({ key: `round-${round}` })
+      const verdicts = await Promise.allSettled(Array.from({ length: 12 }, (_, n) => nodes[n % 2]?.begin(keyed)))
+      const through = verdicts.filter((one) => one.status === 'fulfilled')
+      assert.equal(through.length, 1)
+      for (const one of verdicts) {
+        if (one.status === 'fulfilled') continue
+        assert.equal(one.reason.code, 'aborted')
+        assert.equal(one.reason.httpStatus, 409)
+        assert.deepEqual(one.reason.headers, { 'retry-after': '1' })
+      }
+    }
+  })
+
+  it('are free again once released, and after a minute when their process died', async () => {
+    const clock = new FakeClock()
+    const idempotency = new Idempotency({ db: await open(), clock })
+    await idempotency.release(await first(idempotency, request()))
+    const abandoned = await first(idempotency, request())
+    await clock.advance(59_000)
+    await assert.rejects(idempotency.begin(request()), { code: 'aborted' })
+    await clock.advance(2_000)
+    const claim = await first(idempotency, request({ content: 'another body is fine now' }))
+    // The one that was given up for dead comes back: too late.
+    await idempotency.keep(abandoned, { ...ANSWER, status: 500 })
+    await idempotency.release(abandoned)
+    await idempotency.keep(claim, ANSWER)
+    const repeat = await idempotency.begin(request({ content: 'another body is fine now' }))
+    assert.deepEqual(repeat, { kind: 'repeat', answer: ANSWER })
+  })
+
+  it('are forgotten after a day, swept or not', async () => {
+    const clock = new FakeClock()
+    const db = await open()
+    const bench = jobBench(db, { clock })
+    const idempotency = new Idempotency({ db, clock })
+    idempotency.schedulePurge(bench.engine)
+    const body = JSON.stringify({ data: { type: 'users', id: newId() } })
+    await idempotency.keep(await first(idempotency, request()), { ...ANSWER, body })
+    await clock.advance(DAY_MS + 1_000)
+    await first(idempotency, request({ content: 'other' }))
+    assert.deepEqual(await rowCount(db), [1, 0])
+    for (let n = 0; n < 603; n++) {
+      const keyed = request({ key: `many-${n}` })
+      await idempotency.keep(await first(idempotency, keyed), { ...ANSWER, body })
+    }
+    await clock.advance(DAY_MS + 1_000)
+    await first(idempotency, request({ key: 'new' }))
+    await bench.turn()
+    assert.deepEqual(await rowCount(db), [1, 0])
+  })
+
+  it('do not keep an answer of any size', async () => {
+    const idempotency = new Idempotency({ db: await open(), clock: new FakeClock() })
+    await idempotency.keep(await first(idempotency, request()), {
+      ...ANSWER,
+      body: JSON.stringify('x'.repeat(2 ** 20)),
+    })
+    await assert.rejects(idempotency.begin(request()), { code: 'conflict' })
+  })
+
+  it('are deleted with the person they belong to, and with anybody whom their answer shows', async () => {
+    const db = await open()
+    const idempotency = new Idempotency({ db, clock: new FakeClock() })
+    const id = newId<'User'>() as UserId
+    const person = { id, organizationId: newId(), email: 'ada@example.org', handle: 'old@example.org' } as never
+    const answers: Record<string, string> = {
+      shown: JSON.stringify({ data: { type: 'users', id, attributes: {} } }),
+      refused: JSON.stringify({ errors: ['A user with email ada@example.org already exists'] }),
+      handle: JSON.stringify({ errors: ['Email OLD@example.org is already in use'] }),
+      other: JSON.stringify({ data: { type: 'users', id: newId(), attributes: { email: 'bob@example.org' } } }),
+    }
+    for (const [key, body] of Object.entries(answers)) {
+      await idempotency.keep(await first(idempotency, request({ key })), { ...ANSWER, body })
+    }
+    const running = await first(idempotency, request({ subject: subjectOf(id) }))
+    await db.write((tx) => idempotencyData.erase(tx, person))
+    const left = await db.query.selectFrom('idempotency_keys').select('key').execute()
+    assert.deepEqual(
+      left.map(({ key }) => key),
+      ['other'],
+    )
+    assert.deepEqual(
+      (await db.query.selectFrom('idempotency_mentions').select('key').distinct().execute()).map(({ key }) => key),
+      ['other'],
+    )
+    // What still runs for the person keeps nothing.
+    await idempotency.keep(running, { ...ANSWER, body: answers.shown as string })
+    assert.deepEqual((await rowCount(db))[0], 1)
+  })
+
+  it('take any key, path and body that can be sent', async () => {
+    const idempotency = new Idempotency({ db: await open(), clock: new FakeClock() })
+    const key = fc.string({
+      unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+      minLength: 1,
+      maxLength: 255,
+    })
+    await fc.assert(
+      fc.asyncProperty(key, fc.jsonValue(), fc.uuid(), async (text, value, unique) => {
+        const keyed = request({ key: text, route: `POST /${unique}`, content: JSON.stringify(value) })
+        const answer = { ...ANSWER, body: JSON.stringify(value) }
+        await idempotency.keep(await first(idempotency, keyed), answer)
+        assert.deepEqual(await idempotency.begin(keyed), { kind: 'repeat', answer })
+      }),
+      { numRuns: 30 },
+    )
+  })
+})
