@@ -8,7 +8,13 @@ import { fileURLToPath } from 'node:url'
 import { tempDir } from '../support/temp-dir.ts'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
-const COPIED = ['scripts/setup.mjs', 'scripts/setup-lock.mjs', 'scripts/start.mjs', 'bin/commonplace.mjs']
+const COPIED = [
+  'scripts/setup.mjs',
+  'scripts/setup-lock.mjs',
+  'scripts/start.mjs',
+  'scripts/bundle.mjs',
+  'bin/commonplace.mjs',
+]
 
 // Writes down how it was called, waits while a file "hold" is there, fails while a file "fail" is there, and else leaves
 // what the real one would leave: a list of packages and a Node, which "ci" does not bring when a file "no-node" is there.

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, symlinkSync, utimesSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { MiniClone } from './mini-clone.ts'
+
+const OUR_PACKAGES = fileURLToPath(new URL('../../node_modules/', import.meta.url))
+
+/** A clone with a bundler, whose command line prints a word. */
+function cloneThatPrints(word: string): MiniClone {
+  const clone = new MiniClone("console.log('from the sources')")
+  printing(clone, word)
+  clone.installByHand()
+  for (const name of ['esbuild', '@esbuild'])
+    symlinkSync(join(OUR_PACKAGES, name), join(clone.root, 'node_modules', name))
+  return clone
+}
+
+function printing(clone: MiniClone, word: string): void {
+  clone.write(
+    'src/cli/program.ts',
+    `export async function runCli(args: string[]) { console.log('${word}', ...args); return 3 }`,
+  )
+}
+
+function run(clone: MiniClone, ...args: string[]): { status: number | null; output: string } {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [join(clone.root, 'bin/commonplace.mjs'), ...args], {
+    encoding: 'utf8',
+  })
+  return { status, output: `${stdout}${stderr}`.trim() }
+}
+
+test('the command line runs from a bundle of the sources, with arguments and exit status', () => {
+  const clone = cloneThatPrints('one')
+  assert.deepEqual(run(clone, 'a', 'b'), { status: 3, output: 'one a b' })
+  assert.match(readFileSync(join(clone.root, 'dist/commonplace.mjs'), 'utf8'), /one/)
+})
+
+test('a source that changed makes a new bundle', () => {
+  const clone = cloneThatPrints('one')
+  run(clone)
+  printing(clone, 'two')
+  const later = new Date(Date.now() + 5_000)
+  utimesSync(join(clone.root, 'src/cli/program.ts'), later, later)
+  assert.equal(run(clone).output, 'two')
+})
+
+test('the sources run where no bundle can be made', () => {
+  const clone = new MiniClone("console.log('from the sources')")
+  clone.installByHand()
+  mkdirSync(join(clone.root, 'src/cli'))
+  assert.equal(run(clone).output, 'from the sources')
+})
