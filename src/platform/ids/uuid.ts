@@ -15,35 +15,47 @@ export function parseId<B extends string>(text: string): Id<B> | undefined {
   return UUID.test(lower) ? (lower as Id<B>) : undefined
 }
 
-// Random bytes are drawn in bulk: one system call serves 256 ids.
-const POOL = Buffer.alloc(10 * 256)
-let used = POOL.length
+// Random digits are drawn in bulk, and the digits of a millisecond are written once: an id is mostly one concatenation.
+const POOL = Buffer.alloc(4_096)
+const DIGITS_PER_ID = 16
+let digits = ''
+let used = 0
 let lastMs = 0
+let timeDigits = ''
 let sequence = 0
+
+/** By the code of a random hexadecimal digit: the digit that carries the variant and two random bits. */
+const VARIANT_DIGITS = Array.from(
+  { length: 128 },
+  (_, code) => '89ab'[Number.parseInt(String.fromCharCode(code), 16) & 3],
+)
 
 /**
  * UUID version 7: sorts by creation time, so indexes grow at one end. The 12 bits after the version are a
  * counter within the millisecond, which keeps ids of one process strictly ascending.
  */
 export function newId<B extends string>(nowMs: number = Date.now()): Id<B> {
-  if (used + 10 > POOL.length) {
-    randomFillSync(POOL)
+  if (used + DIGITS_PER_ID > digits.length) {
+    digits = randomFillSync(POOL).toString('hex')
     used = 0
   }
   if (nowMs > lastMs) {
-    lastMs = nowMs
-    // Start low enough that 2,000 ids fit into the millisecond before the counter has to borrow from the next.
-    sequence = POOL.readUInt16BE(used) & 0x7ff
+    // Starts in the lower half, so that 2,000 ids fit into the millisecond before the counter has to borrow from the next.
+    startMillisecond(nowMs, Number.parseInt(digits.slice(used, used + 3), 16) & 0x7ff)
   } else if (++sequence > 0xfff) {
-    lastMs++
-    sequence = 0
+    startMillisecond(lastMs + 1, 0)
   }
-  const time = lastMs.toString(16).padStart(12, '0')
-  const variant = (0x80 | (POOL.readUInt8(used + 2) & 0x3f)).toString(16)
-  const tail = POOL.toString('hex', used + 3, used + 10)
-  used += 10
-  const counter = (0x7000 | sequence).toString(16)
-  return `${time.slice(0, 8)}-${time.slice(8)}-${counter}-${variant}${tail.slice(0, 2)}-${tail.slice(2)}` as Id<B>
+  const at = used
+  used += DIGITS_PER_ID
+  const variant = VARIANT_DIGITS[digits.charCodeAt(at)]
+  return `${timeDigits}${(0x7000 | sequence).toString(16)}-${variant}${digits.slice(at + 1, at + 4)}-${digits.slice(at + 4, used)}` as Id<B>
+}
+
+function startMillisecond(ms: number, firstInIt: number): void {
+  lastMs = ms
+  sequence = firstInIt
+  const time = ms.toString(16).padStart(12, '0')
+  timeDigits = `${time.slice(0, 8)}-${time.slice(8)}-`
 }
 
 /** UUID version 5: the same name gives the same id on every instance. */
