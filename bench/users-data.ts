@@ -5,6 +5,8 @@
  */
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
+import type { OrganizationId } from '../src/platform/auth/principal.ts'
+import { listGroup } from '../src/users/user-keys.ts'
 
 export const SMALL_ROLES = 49
 const EPOCH = 1_700_000_000_000_000
@@ -59,8 +61,8 @@ export async function fillPostgres(url: string, users: number): Promise<void> {
 }
 
 async function fill(engine: Engine, execute: Execute, users: number): Promise<void> {
-  const [organization] = (await execute('select id from organizations')) as { id: string }[]
-  const organizationId = organization?.id as string
+  const [organization] = (await execute('select id from organizations')) as { id: OrganizationId }[]
+  const organizationId = organization?.id as OrganizationId
   const text = engine === 'sqlite' ? sqliteText : postgresText
   const series =
     engine === 'sqlite'
@@ -76,7 +78,7 @@ async function fill(engine: Engine, execute: Execute, users: number): Promise<vo
   const mixed = `((i * 7919 + 13) % ${users})`
   await execute(`
     insert into users (id, organization_id, email, handle, name, title, status, verified, service_account, created_at,
-      modified_at, last_login_at, name_key, title_key, email_key, handle_key, login_key, search_text)
+      modified_at, last_login_at, name_key, title_key, email_key, handle_key, login_key, list_group, search_text)
     ${series},
     made as (select i, ${mixed} as r, ${text.word('i * 31 % 4099')} || ' ' || ${text.word('i * 17 % 9973')} as name from series),
     rows as (
@@ -88,6 +90,8 @@ async function fill(engine: Engine, execute: Execute, users: number): Promise<vo
       case when r % 100 < 80 then 'Active' when r % 100 < 92 then 'Pending' else 'Disabled' end, 1,
       case when i % 50 = 7 then 1 else 0 end, ${EPOCH} + i * 1000, ${EPOCH} + r * 1000, login,
       name, coalesce(title, ${text.character(LAST)}), email, email, coalesce(login, ${NEVER}),
+      ${listGroup({ organizationId, status: 'Active', serviceAccount: false })}
+        + case when r % 100 < 80 then 0 when r % 100 < 92 then 4 else 2 end + case when i % 50 = 7 then 1 else 0 end,
       name || ${text.character(0x1f)} || email || ${text.character(0x1f)} || email
     from rows order by i`)
 
@@ -97,9 +101,9 @@ async function fill(engine: Engine, execute: Execute, users: number): Promise<vo
     [text.roleId('0'), 'u.number % 2 = 0'],
   ]) {
     await execute(`
-      insert into user_roles (user_id, role_id, created_at, status, service_account, name_key, title_key, email_key,
+      insert into user_roles (user_id, role_id, created_at, list_group, status, name_key, title_key, email_key,
         handle_key, login_key, modified_at, user_created_at, user_number)
-      select u.id, ${role}, u.created_at, u.status, u.service_account, u.name_key, u.title_key, u.email_key,
+      select u.id, ${role}, u.created_at, u.list_group, u.status, u.name_key, u.title_key, u.email_key,
         u.handle_key, u.login_key, u.modified_at, u.created_at, u.number
       from users u where u.number >= ${first} and ${where}`)
   }

@@ -21,7 +21,7 @@ import { createMetrics } from '../src/platform/telemetry/metrics.ts'
 
 const [, , dataDir = '.', databaseUrl = null] = process.argv
 const clock = new SystemClock()
-const log = createLogger({ level: 'warn', format: 'json' })
+const log = createLogger({ level: 'info', format: 'json' })
 const db = await openDatabase({ dataDir, databaseUrl, clock, log })
 await db.write((tx) => sql`create table yardstick (id text primary key, payload text not null)`.execute(tx.query))
 

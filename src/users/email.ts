@@ -26,6 +26,8 @@ export function domainOf(email: string): string {
   return email.slice(email.indexOf('@') + 1)
 }
 
+const PAIR = /[\ud800-\udbff]/
+
 function countCharacters(text: string): number {
-  return [...text].length
+  return PAIR.test(text) ? [...text].length : text.length
 }

@@ -8,7 +8,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u
 export function labelProblem(text: string): string | undefined {
   const trimmed = text.trim()
   if (trimmed === '') return 'must not be empty'
-  if ([...trimmed].length > LONGEST) return `must have at most ${LONGEST} characters`
+  if (trimmed.length > LONGEST && [...trimmed].length > LONGEST) return `must have at most ${LONGEST} characters`
   return UNPRINTABLE.test(trimmed) ? 'must not hold control characters' : undefined
 }
 

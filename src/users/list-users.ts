@@ -12,8 +12,8 @@ import { readTallies } from '../platform/tally/store.ts'
 import type { ListCounts, Page } from './page.ts'
 import { roleTally } from './store-roles.ts'
 import { countRun, listVersion, type Run, type UserOrder, usersByNumber } from './store-user-list.ts'
-import { type UserGroup, usersTally } from './store-users.ts'
-import type { User } from './user.ts'
+import { usersTally } from './store-users.ts'
+import type { User, UserGroup } from './user.ts'
 import { searchFor } from './user-keys.ts'
 import { countPlaces, type Listing, numberOf, STEP_PLACES, selectFarPlaces } from './user-places.ts'
 import { type SearchLimits, UserSearch } from './user-search.ts'
@@ -86,31 +86,31 @@ export class UserLister {
     const untold = roleIds === undefined ? sum(wanted.map(sizeOf)) : isAll ? members : undefined
     if (text === '') {
       const filtered = untold ?? (await this.#countMembers(reader, list))
-      return { users: await this.#page(reader, list, filtered), total, filtered }
+      return { users: await this.#page(reader, organizationId, list, filtered), total, filtered }
     }
     const groupsAsked = isAll ? undefined : wanted
     const found = await this.#search.find(reader, { ...list, text, groups: groupsAsked, roleIds, everybody })
     const filtered = found.count
     // When everybody in the list holds the text, it is the list without the text.
     if (found.numbers === undefined && filtered === untold) {
-      return { users: await this.#page(reader, list, filtered), total, filtered }
+      return { users: await this.#page(reader, organizationId, list, filtered), total, filtered }
     }
     const numbers = found.numbers ?? (await this.#search.walk(reader, list, text, found))
-    return { users: await usersByNumber(reader, numbers), total, filtered }
+    return { users: await usersByNumber(reader, organizationId, numbers), total, filtered }
   }
 
-  async #page(reader: Reader, list: Listing, count: number): Promise<User[]> {
+  async #page(reader: Reader, organizationId: OrganizationId, list: Listing, count: number): Promise<User[]> {
     if (list.offset >= count) return []
     const places = await selectFarPlaces(reader, list, this.#step)
-    return usersByNumber(reader, places.map(numberOf))
+    return usersByNumber(reader, organizationId, places.map(numberOf))
   }
 
-  async #countMembers(reader: Reader, { runs, organizationId }: Listing): Promise<number> {
+  async #countMembers(reader: Reader, { runs }: Listing): Promise<number> {
     const members = runs as (Run & { roleId: RoleId })[]
     const key = `members ${members.map(({ roleId, status, serviceAccount }) => `${roleId} ${status} ${serviceAccount}`)}`
     return this.#counts.get(key, await listVersion(reader), async () => {
       const isOneRole = members.every(({ roleId }) => roleId === members[0]?.roleId)
-      if (!isOneRole) return countPlaces(reader, { runs, organizationId }, this.#step)
+      if (!isOneRole) return countPlaces(reader, runs, this.#step)
       let count = 0
       for (const run of members) count += await countRun(reader, run)
       return count

@@ -3,13 +3,15 @@ import { blankAudit } from '../platform/audit/blank.ts'
 import { type RecordedEvent, streamAudit } from '../platform/audit/list.ts'
 import { hashSecret } from '../platform/auth/secrets.ts'
 import { type Clock, type Micros, toRfc3339 } from '../platform/clock/clock.ts'
+import { networkOf } from '../platform/http/client-address.ts'
 import { idempotencyData } from '../platform/idempotency/idempotency.ts'
 import type { Person, PersonalDataPart } from '../platform/personal-data/personal-data.ts'
 import { deleteWindowsOf } from '../platform/rate-limit/store.ts'
-import type { Reader } from '../platform/storage/database.ts'
+import type { Reader, Transaction } from '../platform/storage/database.ts'
 import { deleteMailsOf } from './mail/store-mails.ts'
 import { auditEventToWire } from './schema-audit.ts'
 import {
+  addressesOf,
   closeInvitations,
   deleteCredentialsOf,
   invitationsOf,
@@ -22,9 +24,13 @@ import { allOwned } from './store-credentials.ts'
 import { rolesOfUsers } from './store-roles.ts'
 import { findUser } from './store-users.ts'
 
-/** In the order in which they are erased: the log first, because it is searched by the keys of the person. */
+/**
+ * In the order in which they are erased: first what is found by the addresses of the person, then the log, which is
+ * searched by its keys, then these.
+ */
 export function usersPersonalData({ clock }: { clock: Clock }): PersonalDataPart[] {
   return [
+    { name: 'rate_limits', erase: forgetCounters },
     { name: 'audit_events', erase: blankAudit, exportOf: auditOf },
     {
       name: 'profile',
@@ -43,14 +49,14 @@ export function usersPersonalData({ clock }: { clock: Clock }): PersonalDataPart
       exportOf: sentInvitations,
     },
     { name: 'mails', erase: (tx, { id }) => deleteMailsOf(tx, id), exportOf: sentMails },
-    { name: 'rate_limits', erase: (tx, person) => deleteWindowsOf(tx, rateSubjects(person)) },
     idempotencyData,
   ]
 }
 
-/** As the platform and public-limits.ts name them. */
-function rateSubjects({ id, email }: Person): string[] {
-  return [`user ${id}`, `name ${hashSecret(email)}`]
+/** Subjects as rate-rules.ts and public-limits.ts name them. */
+async function forgetCounters(tx: Transaction, { id, organizationId, email }: Person): Promise<void> {
+  const networks = [...(await addressesOf(tx, organizationId, id))].map((address) => `ip ${networkOf(address)}`)
+  await deleteWindowsOf(tx, [`user ${id}`, `name ${hashSecret(email)}`, ...new Set(networks)])
 }
 
 async function profileOf(reader: Reader, { id, organizationId }: Person): Promise<unknown> {

@@ -45,7 +45,7 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps): void {
   const users = new UserService({
     ...deps,
     onEmailChanged: onEmailChanged(deps),
-    tagOf: async (tx, user) => userTag((await documents.one(tx, user)).data),
+    tagOf: async (tx, user) => userTag(JSON.stringify((await documents.one(tx, user)).data)),
   })
 
   operation(server, {

@@ -7,6 +7,10 @@ export function sendDocument(reply: FastifyReply, document: object): FastifyRepl
   return reply.type(JSON_TYPE).send(JSON.stringify(document))
 }
 
-export function sendUser(reply: FastifyReply, document: UserDocument): FastifyReply {
-  return sendDocument(reply.header('etag', userTag(document.data)), document)
+export function sendUser(reply: FastifyReply, { data, included }: UserDocument): FastifyReply {
+  const text = JSON.stringify(data)
+  return reply
+    .header('etag', userTag(text))
+    .type(JSON_TYPE)
+    .send(`{"data":${text},"included":${JSON.stringify(included)}}`)
 }

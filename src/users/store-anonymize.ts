@@ -1,3 +1,4 @@
+import '../platform/audit/store.ts'
 import type { OrganizationId, UserId } from '../platform/auth/principal.ts'
 import type { Micros } from '../platform/clock/clock.ts'
 import type { Reader, Transaction } from '../platform/storage/database.ts'
@@ -74,6 +75,27 @@ function administrators(reader: Reader, organizationId: OrganizationId) {
     .where('users.status', '=', 'Active')
     .where('users.service_account', '=', 0)
     .limit(1)
+}
+
+/** Where the person was seen: in its sessions, and when it did something. */
+export async function addressesOf(
+  reader: Reader,
+  organizationId: OrganizationId,
+  userId: UserId,
+): Promise<Set<string>> {
+  const rows = await reader.query
+    .selectFrom('sessions')
+    .select('client_address')
+    .where('user_id', '=', userId)
+    .union(
+      reader.query
+        .selectFrom('audit_events')
+        .select('client_address')
+        .where('organization_id', '=', organizationId)
+        .where('actor_id', '=', userId),
+    )
+    .execute()
+  return new Set(rows.flatMap((row) => row.client_address ?? []))
 }
 
 export async function invitationsOf(

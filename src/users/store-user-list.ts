@@ -2,10 +2,11 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { RoleId } from '../platform/auth/managed-roles.ts'
 import type { OrganizationId } from '../platform/auth/principal.ts'
-import type { UserStatus, UsersTable } from '../platform/auth/tables.ts'
+import type { UsersTable } from '../platform/auth/tables.ts'
 import type { Reader } from '../platform/storage/database.ts'
 import { toUser } from './store-users.ts'
-import type { User } from './user.ts'
+import type { User, UserGroup } from './user.ts'
+import { listGroup } from './user-keys.ts'
 
 export type UserSort =
   | 'name'
@@ -23,9 +24,7 @@ export interface UserOrder {
 }
 
 /** Users of one status and kind, of the organization or of a role: an index holds each run in the order of any list. */
-export interface Run {
-  status: UserStatus
-  serviceAccount: boolean
+export interface Run extends UserGroup {
   roleId?: RoleId
 }
 
@@ -50,7 +49,6 @@ export function placeColumns(sort: UserSort, of: 'users' | 'user_roles'): string
 }
 
 export interface PlacesQuery {
-  organizationId: OrganizationId
   runs: readonly Run[]
   order: UserOrder
   /** Only those that come later. */
@@ -63,35 +61,58 @@ export interface PlacesQuery {
 export async function selectPlaces(reader: Reader, query: PlacesQuery): Promise<Place[]> {
   const { order, runs, offset, limit } = query
   if (runs.length === 0) return []
-  const isOnePerUser = new Set(runs.map(({ roleId }) => roleId)).size === 1
   const names = ['p0', 'p1', 'p2'].slice(0, placeColumns(order.sort, 'users').length)
   const direction = sql.raw(order.descending ? ' desc' : '')
+  const ordered = sql`order by ${sql.join(names.map((name) => sql`${sql.ref(name)}${direction}`))}`
+  const selects = runs.map((run) => selectRun(query, run, names))
+  const merged = reader.engine === 'sqlite' ? mergeOnSqlite(runs, selects) : mergeOnPostgres(runs, selects, ordered)
   const { rows } = await sql<Record<string, string | number>>`
-    ${sql.join(
-      runs.map((run) => selectRun(query, run, names)),
-      isOnePerUser ? sql` union all ` : sql` union `,
-    )}
-    order by ${sql.join(names.map((name) => sql`${sql.ref(name)}${direction}`))}
-    limit ${limit} offset ${offset}`.execute(reader.query)
+    ${merged} ${ordered} limit ${limit} offset ${offset}`.execute(reader.query)
   return rows.map((row) => names.map((name) => row[name] as string | number))
 }
 
-function selectRun({ organizationId, order, after }: PlacesQuery, run: Run, names: string[]): RawBuilder<unknown> {
+/** Members of several roles may be in more than one of the runs. */
+function mayRepeat(runs: readonly Run[]): boolean {
+  return runs.some(({ roleId }) => roleId !== runs[0]?.roleId)
+}
+
+function mergeOnSqlite(runs: readonly Run[], selects: RawBuilder<unknown>[]): RawBuilder<unknown> {
+  return sql.join(selects, mayRepeat(runs) ? sql` union ` : sql` union all `)
+}
+
+// PostgreSQL merges runs only when each of them is said to be in order.
+function mergeOnPostgres(
+  runs: readonly Run[],
+  selects: RawBuilder<unknown>[],
+  ordered: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  if (selects.length === 1) return selects[0] as RawBuilder<unknown>
+  const each = selects.map((select) => sql`(${select} ${ordered})`)
+  return sql`select ${sql.raw(mayRepeat(runs) ? 'distinct ' : '')}* from (${sql.join(each, sql` union all `)}) runs`
+}
+
+function selectRun({ order, after }: PlacesQuery, run: Run, names: string[]): RawBuilder<unknown> {
   const table = run.roleId === undefined ? 'users' : 'user_roles'
   const columns = placeColumns(order.sort, table).map((name) => sql.ref(name))
-  const owner =
-    run.roleId === undefined ? sql`organization_id = ${organizationId}` : sql`role_id = ${sql.val(run.roleId)}`
+  const owner = run.roleId === undefined ? sql`` : sql`role_id = ${sql.val(run.roleId)} and `
+  // All of a group have its status; the index that serves two orders has it before the age and has to be told.
+  const isByAge = order.sort === 'created_at'
   const later = after && sql` and (${sql.join(columns)}) ${sql.raw(order.descending ? '<' : '>')} (${sql.join(after)})`
   return sql`
     select ${sql.join(columns.map((column, index) => sql`${column} as ${sql.ref(names[index] as string)}`))}
     from ${sql.table(table)}
-    where ${owner} and status = ${run.status} and service_account = ${run.serviceAccount ? 1 : 0}${later ?? sql``}`
+    where ${owner}list_group = ${listGroup(run)}${isByAge ? sql` and status = ${run.status}` : sql``}${later ?? sql``}`
 }
 
 /** In the order of the numbers. */
-export async function usersByNumber(reader: Reader, numbers: readonly number[]): Promise<User[]> {
+export async function usersByNumber(
+  reader: Reader,
+  organizationId: OrganizationId,
+  numbers: readonly number[],
+): Promise<User[]> {
   const { rows } = await sql<Selectable<UsersTable>>`
-    select * from users where number in ${numberList(reader, numbers)}`.execute(reader.query)
+    select * from users
+    where number in ${numberList(reader, numbers)} and organization_id = ${organizationId}`.execute(reader.query)
   const byNumber = new Map(rows.map((row) => [row.number, row]))
   return numbers.flatMap((number) => {
     const row = byNumber.get(number)
@@ -103,9 +124,7 @@ export async function usersByNumber(reader: Reader, numbers: readonly number[]):
 export async function countRun(reader: Reader, run: Run & { roleId: RoleId }): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from user_roles
-    where role_id = ${run.roleId} and status = ${run.status} and service_account = ${run.serviceAccount ? 1 : 0}`.execute(
-    reader.query,
-  )
+    where role_id = ${run.roleId} and list_group = ${listGroup(run)}`.execute(reader.query)
   return rows[0]?.count ?? 0
 }
 

@@ -4,6 +4,7 @@ import type { RoleId } from '../platform/auth/managed-roles.ts'
 import type { OrganizationId } from '../platform/auth/principal.ts'
 import type { Reader, Transaction } from '../platform/storage/database.ts'
 import { numberList, type Place, placeColumns, type Run, type UserOrder } from './store-user-list.ts'
+import { listGroup } from './user-keys.ts'
 
 export interface TextSearch {
   organizationId: OrganizationId
@@ -100,11 +101,9 @@ function matching(reader: Reader, search: TextSearch): RawBuilder<unknown> {
 }
 
 function filtered({ runs, roleIds }: SearchFilter): RawBuilder<unknown> {
-  const groups = runs?.map(
-    ({ status, serviceAccount }) => sql`(u.status = ${status} and u.service_account = ${serviceAccount ? 1 : 0})`,
-  )
+  const groups = runs?.map((run) => listGroup(run))
   return sql`
-    ${groups === undefined ? sql`` : sql`and (${sql.join(groups, sql` or `)})`}
+    ${groups === undefined ? sql`` : sql`and u.list_group in (${sql.join(groups)})`}
     ${
       roleIds === undefined
         ? sql``

@@ -5,7 +5,7 @@ import type { Reader, Transaction } from '../platform/storage/database.ts'
 import { statement } from '../platform/storage/statement.ts'
 import { addToTally } from '../platform/tally/store.ts'
 import './tables.ts'
-import type { User } from './user.ts'
+import type { User, UserGroup } from './user.ts'
 import { type UserKeys, userKeys } from './user-keys.ts'
 
 type UserRow = ReturnType<typeof toUserRow>
@@ -30,6 +30,7 @@ const COLUMNS: readonly (keyof UserRow)[] = [
   'email_key',
   'handle_key',
   'login_key',
+  'list_group',
   'search_text',
 ]
 
@@ -64,8 +65,6 @@ export async function updateUser(tx: Transaction, before: User, after: User): Pr
 export function usersTally({ organizationId, status, serviceAccount }: UserGroup): string {
   return `users ${organizationId} ${status} ${serviceAccount ? 1 : 0}`
 }
-
-export type UserGroup = Pick<User, 'organizationId' | 'status' | 'serviceAccount'>
 
 async function moveTally(tx: Transaction, from: string, to: string): Promise<void> {
   if (from === to) return

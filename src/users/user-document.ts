@@ -107,9 +107,9 @@ export async function userDocument(reader: Reader, user: User, baseUrl: string):
   return first(await userDocuments(reader, user.organizationId, [user], baseUrl))
 }
 
-/** Changes with whatever the resource itself shows, not with what it refers to. */
-export function userTag(data: WireUser): string {
-  return weakETag(JSON.stringify(data))
+/** Of the resource as text: it changes with whatever the user itself shows, not with what it refers to. */
+export function userTag(data: string): string {
+  return weakETag(data)
 }
 
 async function documentsOf(

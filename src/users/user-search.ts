@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RoleId } from '../platform/auth/managed-roles.ts'
+import type { OrganizationId } from '../platform/auth/principal.ts'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { Reader } from '../platform/storage/database.ts'
 import { listVersion, type Place, type Run, selectPlaces, type UserOrder } from './store-user-list.ts'
@@ -26,6 +27,7 @@ export interface UserSearchOptions {
 }
 
 export interface SearchQuery extends Listing {
+  organizationId: OrganizationId
   text: string
   /** Statuses and kinds, unless all are wanted. */
   groups?: readonly Run[]

@@ -23,6 +23,9 @@ export interface User {
   modifiedAt: Micros
 }
 
+/** What users are counted and listed by. */
+export type UserGroup = Pick<User, 'organizationId' | 'status' | 'serviceAccount'>
+
 export interface Role {
   id: RoleId
   organizationId: OrganizationId

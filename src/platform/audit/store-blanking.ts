@@ -1,70 +1,80 @@
-import { type SqlBool, sql } from 'kysely'
-import type { OrganizationId, UserId } from '../auth/principal.ts'
-import type { Micros } from '../clock/clock.ts'
-import type { Transaction } from '../storage/database.ts'
-import { type Statement, statement } from '../storage/statement.ts'
+import { sql } from 'kysely'
 import '../auth/tables.ts'
-import './store.ts'
+import type { OrganizationId, UserId } from '../auth/principal.ts'
+import type { Transaction } from '../storage/database.ts'
+import type { AuditPosition, AuditRow } from './store.ts'
 
 // A step may last a few milliseconds; a person may have caused a million events.
 const BATCH = 500
 
-interface Batch {
-  organizationId: OrganizationId
-  id: string
-  at: Micros
-  position: number
-}
+type Column = 'actor_id' | 'target_id'
 
-type Blanking = Statement<Batch, { at: Micros; position: number }>
+/** That an attribute was changed stays; what it was and became does not, nor where the person was. */
+export async function blankEventsBy(tx: Transaction, organizationId: OrganizationId, id: UserId): Promise<void> {
+  await blankAll(tx, organizationId, 'actor_id', id)
+}
 
 /**
- * The events of one actor, or about one target, in the order of the log. That an attribute was changed stays; what it
- * was and became does not. Where the event came from is blanked when it came from the person itself, or from somebody
- * unknown who tried to be that person. An anonymization itself only names its call.
+ * The same, but where an event came from is blanked only when nobody knows who it was: somebody who tried to be that
+ * person. Otherwise it says where somebody else was.
  */
-function blanking(column: 'actor_id' | 'target_id'): Blanking {
-  return statement((_query, p, engine) => {
-    const names =
-      engine === 'sqlite'
-        ? sql`(select json_group_object(key, json('{}')) from json_each(changes))`
-        : sql`(select coalesce(json_object_agg(key, '{}'::json)::text, '{}') from json_each(changes::json))`
-    const own = column === 'actor_id' ? sql<SqlBool>`1 = 1` : sql<SqlBool>`actor_id is null`
-    return sql`
-      update audit_events set
-        changes = case when changes = '{}' or action = 'user.anonymized' then changes else ${names} end,
-        client_address = case when ${own} then null else client_address end,
-        user_agent = case when ${own} then null else user_agent end
-      where position in (
-        select position from audit_events
-        where organization_id = ${p('organizationId')} and ${sql.ref(column)} = ${p('id')}
-          and (at, position) > (${p('at')}, ${p('position')})
-        order by at, position limit ${sql.lit(BATCH)}
-      )
-      returning at, position`
-  })
-}
-
-const blankByActor = blanking('actor_id')
-const blankByTarget = blanking('target_id')
-
-export async function blankEventsBy(tx: Transaction, organizationId: OrganizationId, id: UserId): Promise<void> {
-  await blankAll(tx, blankByActor, organizationId, id)
-}
-
 export async function blankEventsAbout(tx: Transaction, organizationId: OrganizationId, id: string): Promise<void> {
-  await blankAll(tx, blankByTarget, organizationId, id)
+  await blankAll(tx, organizationId, 'target_id', id)
 }
 
-async function blankAll(tx: Transaction, batch: Blanking, organizationId: OrganizationId, id: string): Promise<void> {
-  let last = { at: Number.MIN_SAFE_INTEGER, position: 0 }
-  for (;;) {
-    const blanked = await tx.run(batch, { organizationId, id, ...last })
-    if (blanked.length < BATCH) return
-    for (const one of blanked) {
-      if (one.at > last.at || (one.at === last.at && one.position > last.position)) last = one
-    }
+async function blankAll(tx: Transaction, organizationId: OrganizationId, column: Column, id: string): Promise<void> {
+  for (let after: AuditPosition | undefined; ; ) {
+    const rows = await nextEvents(tx, organizationId, column, id, after)
+    for (const [changes, positions] of byBlankedChanges(rows)) await blank(tx, column, positions, changes)
+    after = rows.at(-1)
+    if (rows.length < BATCH) return
   }
+}
+
+type Event = Pick<AuditRow, 'at' | 'position' | 'changes' | 'action'>
+
+async function nextEvents(
+  tx: Transaction,
+  organizationId: OrganizationId,
+  column: Column,
+  id: string,
+  after: AuditPosition | undefined,
+): Promise<Event[]> {
+  let query = tx.query
+    .selectFrom('audit_events')
+    .select(['at', 'position', 'changes', 'action'])
+    .where('organization_id', '=', organizationId)
+    .where(column, '=', id)
+    .orderBy('at')
+    .orderBy('position')
+    .limit(BATCH)
+  if (after !== undefined) query = query.where(sql<boolean>`(at, position) > (${after.at}, ${after.position})`)
+  return query.execute()
+}
+
+/** Most events look alike once they are blanked, and are written together. */
+function byBlankedChanges(events: readonly Event[]): Map<string, number[]> {
+  const groups = new Map<string, number[]>()
+  for (const { position, changes, action } of events) {
+    // An anonymization only names its call.
+    const text = action === 'user.anonymized' ? changes : withoutValues(changes)
+    const group = groups.get(text)
+    if (group === undefined) groups.set(text, [position])
+    else group.push(position)
+  }
+  return groups
+}
+
+function withoutValues(changes: string): string {
+  const names = Object.keys(JSON.parse(changes) as object)
+  return JSON.stringify(Object.fromEntries(names.map((name) => [name, {}])))
+}
+
+async function blank(tx: Transaction, column: Column, positions: readonly number[], changes: string): Promise<void> {
+  const events = tx.query.updateTable('audit_events').where('position', 'in', [...positions])
+  await events.set({ changes }).execute()
+  const client = events.set({ client_address: null, user_agent: null })
+  await (column === 'actor_id' ? client : client.where('actor_id', 'is', null)).execute()
 }
 
 /** Keys and tokens of the person: those that are there, and those that the log remembers the person made. */

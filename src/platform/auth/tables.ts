@@ -40,6 +40,7 @@ export interface UsersTable {
   email_key: string
   handle_key: string
   login_key: number
+  list_group: number
   search_text: string
   /** JSON array. */
   allowed_login_methods: string

@@ -57,7 +57,7 @@ export class SqliteWriter {
   readonly #signals: Signals
   readonly #log: Logger
   readonly #between: (() => void)[] = []
-  #quick: Operation[] = []
+  readonly #quick: Operation[] = []
   readonly #alone: Operation[] = []
   #running: Promise<void> | undefined
   #current: { tx: SqliteTransaction; alone: boolean } | undefined
@@ -111,9 +111,8 @@ export class SqliteWriter {
     // One turn of the event loop first: all requests that arrived together share the first commit.
     await nextTurn()
     while (this.#quick.length > 0 || this.#alone.length > 0 || this.#between.length > 0) {
-      const batch = this.#quick.splice(0, BATCH_OPERATIONS)
-      const left = await this.#commitTogether(batch, this.#carefulBatches > 0)
-      if (left.length > 0) this.#quick = [...left, ...this.#quick]
+      let batch = this.#quick.splice(0, BATCH_OPERATIONS)
+      while (batch.length > 0) batch = await this.#commitTogether(batch, this.#carefulBatches > 0)
       const long = this.#alone.shift()
       if (long !== undefined) await this.#commitTogether([long], true)
       this.#between.shift()?.()
@@ -158,7 +157,7 @@ export class SqliteWriter {
       return batch.slice(next)
     }
     for (const outcome of outcomes) this.#answer(outcome)
-    return next < batch.length ? batch.slice(next) : []
+    return batch.slice(next)
   }
 
   async #runOne(operation: Operation, careful: boolean): Promise<Outcome | typeof DEMOTED> {

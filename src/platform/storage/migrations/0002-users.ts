@@ -5,10 +5,15 @@ export const name = 'users'
 
 const SORT_KEYS = ['name_key', 'title_key', 'email_key', 'handle_key', 'login_key', 'modified_at', 'created_at']
 
+/** One index serves the orders by age and by status, since a group has one status. */
+function place(key: string, age: string): string {
+  return key === 'created_at' ? `status, ${age}` : `${key}, ${age}`
+}
+
 /** What a membership repeats of its user; `created_at` and `number` under other names, since it has a time of its own. */
 const MEMBER_COLUMNS: readonly (readonly [name: string, type: string])[] = [
+  ['list_group', 'bigint'],
   ['status', 'text'],
-  ['service_account', 'integer'],
   ['name_key', 'exact'],
   ['title_key', 'exact'],
   ['email_key', 'exact'],
@@ -76,6 +81,7 @@ export async function up(db: Kysely<unknown>, engine: 'sqlite' | 'postgres'): Pr
     `alter table users add column email_key ${exact} not null default ''`,
     `alter table users add column handle_key ${exact} not null default ''`,
     `alter table users add column login_key bigint not null default 9007199254740991`,
+    `alter table users add column list_group bigint not null default 0`,
     `alter table users add column search_text text not null default ''`,
     `alter table users add column allowed_login_methods text not null default '[]'`,
     ...NAMED.map((table) => `alter table ${table} add column name_key ${exact} not null default ''`),
@@ -84,11 +90,10 @@ export async function up(db: Kysely<unknown>, engine: 'sqlite' | 'postgres'): Pr
   }
   await fillKeys(db)
   for (const text of [
-    // Each group of users (status and kind) stands in the order of a list; a list merges the groups that it wants. Ties
-    // are broken by age, then by number, which follows the id.
+    // Each group of users (organization, status and kind in one number) stands in the order of a list; a list merges the
+    // groups that it wants. Ties are broken by age, then by number, which follows the id.
     ...SORT_KEYS.map(
-      (key) =>
-        `create index users_by_${key} on users (organization_id, status, service_account, ${key}, ${key === 'created_at' ? '' : 'created_at, '}number)`,
+      (key) => `create index users_by_${key} on users (list_group, ${place(key, 'created_at')}, number)`,
     ),
     // The same for the members of a role, which therefore carry what they are sorted by; kept by triggers, whoever writes.
     ...MEMBER_COLUMNS.map(
@@ -97,7 +102,7 @@ export async function up(db: Kysely<unknown>, engine: 'sqlite' | 'postgres'): Pr
     `update user_roles set ${copyOfUser('select', 'user_roles.user_id')}`,
     ...SORT_KEYS.map(
       (key) =>
-        `create index user_roles_by_${key} on user_roles (role_id, status, service_account, ${key === 'created_at' ? '' : `${key}, `}user_created_at, user_number)`,
+        `create index user_roles_by_${key} on user_roles (role_id, list_group, ${place(key, 'user_created_at')}, user_number)`,
     ),
     ...(engine === 'sqlite'
       ? [
@@ -208,19 +213,28 @@ async function fillKeys(db: Kysely<unknown>): Promise<void> {
   }
   const users = await sql<{
     id: string
+    organization_id: string
+    status: string
+    service_account: number
     name: string | null
     title: string | null
     email: string
     handle: string
     last_login_at: number | null
   }>`
-    select id, name, title, email, handle, last_login_at from users`.execute(db)
-  for (const { id, name, title, email, handle, last_login_at } of users.rows) {
+    select id, organization_id, status, service_account, name, title, email, handle, last_login_at
+    from users`.execute(db)
+  for (const { id, name, title, email, handle, last_login_at, ...rest } of users.rows) {
     const keys = [name, email, handle].map((text) => (text ?? '').toLowerCase())
     await sql`update users set
         name_key = ${name?.toLowerCase() ?? LAST}, title_key = ${title?.toLowerCase() ?? LAST},
         email_key = ${email.toLowerCase()}, handle_key = ${handle.toLowerCase()},
-        login_key = ${last_login_at ?? Number.MAX_SAFE_INTEGER}, search_text = ${keys.join('\u001f')}
+        login_key = ${last_login_at ?? Number.MAX_SAFE_INTEGER}, list_group = ${listGroup(rest)}, search_text = ${keys.join('\u001f')}
       where id = ${id}`.execute(db)
   }
+}
+
+function listGroup(user: { organization_id: string; status: string; service_account: number }): number {
+  const organization = Number.parseInt(user.organization_id.replaceAll('-', '').slice(-11), 16)
+  return organization * 8 + ['Active', 'Disabled', 'Pending'].indexOf(user.status) * 2 + user.service_account
 }
