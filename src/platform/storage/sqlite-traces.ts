@@ -147,7 +147,10 @@ function shapeOf(descriptor: number): Shape {
   const pageCount = Math.floor(fstatSync(descriptor).size / pageSize)
   // With auto-vacuum some pages are lists of pointers, whose first byte can look like that of a tree.
   if (header.readUInt32BE(52) !== 0) {
-    throw new AppError('failed_precondition', 'The database file was switched to auto-vacuum: switch it off and run VACUUM')
+    throw new AppError(
+      'failed_precondition',
+      'The database file was switched to auto-vacuum: switch it off and run VACUUM',
+    )
   }
   if (pageCount >= LARGEST_PAGE_COUNT) {
     throw new AppError('failed_precondition', 'The database file is too large to be cleaned: use PostgreSQL')
