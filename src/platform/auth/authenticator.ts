@@ -24,6 +24,8 @@ import { UsageRecorder } from './usage-recorder.ts'
 
 export interface Authenticator {
   authenticate(source: CredentialSource): Promise<Authentication>
+  /** The same from memory alone, for the usual case of a busy server; undefined when it has to be looked up. */
+  recall?(source: CredentialSource): Authentication | undefined
 }
 
 export interface AuthenticatorOptions {
@@ -101,11 +103,18 @@ export class DatabaseAuthenticator implements Authenticator {
     await this.#usage.close()
   }
 
-  async #judge(
-    credentials: Extract<Credentials, { kind: 'token' | 'session' | 'key_pair' }>,
-    source: CredentialSource,
-  ): Promise<Authentication> {
-    const known = await this.#lookUp(credentials)
+  recall(source: CredentialSource): Authentication | undefined {
+    const credentials = parseCredentials(source)
+    if (!isSecret(credentials)) return undefined
+    const known = this.#cache.peek(cacheKey(credentials))
+    return known && this.#decide(known, credentials, source)
+  }
+
+  async #judge(credentials: Secret, source: CredentialSource): Promise<Authentication> {
+    return this.#decide(await this.#lookUp(credentials), credentials, source)
+  }
+
+  #decide(known: Known | undefined, credentials: Secret, source: CredentialSource): Authentication {
     if (known === undefined || !known.isActive) return BAD
     const { principal } = known
     const now = this.#options.clock.now()
@@ -127,27 +136,23 @@ export class DatabaseAuthenticator implements Authenticator {
     return seenAt + this.#options.sessionIdleMs * MICROS_PER_MS <= now
   }
 
-  #lookUp(credentials: Extract<Credentials, { kind: 'token' | 'session' | 'key_pair' }>): Promise<Known | undefined> {
+  #lookUp(credentials: Secret): Promise<Known | undefined> {
+    return this.#cache.get(cacheKey(credentials), () => this.#read(credentials))
+  }
+
+  async #read(credentials: Secret): Promise<Known | undefined> {
     const { db } = this.#options
     switch (credentials.kind) {
-      case 'token': {
-        const hash = hashSecret(credentials.token)
-        return this.#cache.get(`token ${hash}`, async () => fromKey(await db.run(findToken, { hash }), 'token'))
-      }
+      case 'token':
+        return fromKey(await db.run(findToken, { hash: hashSecret(credentials.token) }), 'token')
       case 'session': {
-        const hash = hashSecret(credentials.token)
-        return this.#cache.get(`${credentials.via} ${hash}`, async () =>
-          fromSession(await db.run(findSession, { hash }), credentials.via, this.#options),
-        )
+        const rows = await db.run(findSession, { hash: hashSecret(credentials.token) })
+        return fromSession(rows, credentials.via, this.#options)
       }
       case 'key_pair': {
-        const hashes = {
-          apiKeyHash: hashSecret(credentials.apiKey),
-          applicationKeyHash: hashSecret(credentials.applicationKey),
-        }
-        return this.#cache.get(`keys ${hashes.apiKeyHash} ${hashes.applicationKeyHash}`, async () =>
-          fromKey(await db.run(findKeyPair, hashes), 'key_pair'),
-        )
+        const apiKeyHash = hashSecret(credentials.apiKey)
+        const applicationKeyHash = hashSecret(credentials.applicationKey)
+        return fromKey(await db.run(findKeyPair, { apiKeyHash, applicationKeyHash }), 'key_pair')
       }
     }
   }
@@ -158,6 +163,24 @@ export class DatabaseAuthenticator implements Authenticator {
       return row && { principal: toPrincipal(row, 'dev'), isActive: true, expiresAt: null, lastSeenAt: null }
     })
     return known === undefined ? NONE : { kind: 'ok', principal: known.principal }
+  }
+}
+
+type Secret = Extract<Credentials, { kind: 'token' | 'session' | 'key_pair' }>
+
+function isSecret(credentials: Credentials): credentials is Secret {
+  return credentials.kind === 'token' || credentials.kind === 'session' || credentials.kind === 'key_pair'
+}
+
+// NOTE The secret is hashed first: a look-up in memory then tells no more about it by its timing than one in the database.
+function cacheKey(credentials: Secret): string {
+  switch (credentials.kind) {
+    case 'token':
+      return `token ${hashSecret(credentials.token)}`
+    case 'session':
+      return `${credentials.via} ${hashSecret(credentials.token)}`
+    case 'key_pair':
+      return `keys ${hashSecret(`${credentials.apiKey} ${credentials.applicationKey}`)}`
   }
 }
 

@@ -28,19 +28,30 @@ export class LookUpCache<T> {
   }
 
   get(key: string, lookUp: () => Promise<T | undefined>): Promise<T | undefined> {
-    const readAt = this.#options.clock.elapsedMs()
-    for (const entries of [this.#found, this.#missing]) {
-      const entry = entries.get(key)
-      if (entry === undefined) continue
-      if (readAt - entry.readAt < this.#options.maxAgeMs) {
-        // Last in the map means used last; the first is the one to drop.
+    const entry = this.#fresh(this.#found, key) ?? this.#fresh(this.#missing, key)
+    if (entry !== undefined) return Promise.resolve(entry.value)
+    return this.#underWay.get(key) ?? this.#start(key, this.#options.clock.elapsedMs(), lookUp)
+  }
+
+  /** What was found and is still fresh, without waiting. */
+  peek(key: string): T | undefined {
+    return this.#fresh(this.#found, key)?.value
+  }
+
+  #fresh<V>(entries: Map<string, { value: V; readAt: number }>, key: string): { value: V } | undefined {
+    const entry = entries.get(key)
+    if (entry === undefined) return undefined
+    const { clock, maxAgeMs } = this.#options
+    if (clock.elapsedMs() - entry.readAt < maxAgeMs) {
+      // Last in the map means used last; the first is the one to drop. While there is room the order does not matter.
+      if (entries.size > this.#options.maxMissing / 2) {
         entries.delete(key)
-        entries.set(key, entry as never)
-        return Promise.resolve(entry.value)
+        entries.set(key, entry)
       }
-      entries.delete(key)
+      return entry
     }
-    return this.#underWay.get(key) ?? this.#start(key, readAt, lookUp)
+    entries.delete(key)
+    return undefined
   }
 
   clear(): void {

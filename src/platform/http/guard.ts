@@ -36,7 +36,7 @@ export function guard(platform: HttpPlatform, options: GuardOptions): onRequestH
       if (headerBlock !== undefined) response.headerBlock = headerBlock
     }
     if (cacheControl !== null) reply.header('cache-control', cacheControl)
-    if (access !== 'public') admit(platform, judged, request, reply).then(() => done(), done)
+    if (access !== 'public') authenticate(platform, judged, request, reply, done)
     else if (rateRules.length === 0) done()
     else count(platform, judged, request, reply, done)
   }
@@ -65,41 +65,73 @@ function count(
   done(refusal)
 }
 
-async function admit(
+/** Credentials that were seen a moment ago are judged at once: a promise costs a request more than the judging does. */
+function authenticate(
   platform: HttpPlatform,
-  { access, surface, rateRules, label }: GuardOptions,
+  options: GuardOptions,
   request: FastifyRequest,
   reply: FastifyReply,
-): Promise<void> {
+  done: (error?: Error) => void,
+): void {
+  const source = new HttpCredentialSource(request, platform.origin())
+  const known = platform.authenticator.recall?.(source)
+  if (known === undefined) {
+    const answer = platform.authenticator.authenticate(source)
+    answer.then((authentication) => admit(platform, options, authentication, request, reply)).then(() => done(), done)
+    return
+  }
+  let refusal: Error | undefined
+  try {
+    const waiting = admit(platform, options, known, request, reply)
+    if (waiting !== undefined) return void waiting.then(() => done(), done)
+  } catch (error) {
+    refusal = error as Error
+  }
+  done(refusal)
+}
+
+/** Throws what refuses the request. A promise only while shared counters are asked. */
+function admit(
+  platform: HttpPlatform,
+  options: GuardOptions,
+  authentication: Authentication,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<void> | undefined {
+  const { access, surface, rateRules } = options
   let refusal: AppError | null = null
-  if (access !== 'public') {
-    const source = new HttpCredentialSource(request, platform.origin())
-    const authentication = await platform.authenticator.authenticate(source)
-    if (authentication.kind === 'ok') identify(request, reply, authentication.principal)
-    else if (access !== 'optional') refusal = credentialError(surface, authentication, platform.origin())
-  }
+  if (authentication.kind === 'ok') identify(request, reply, authentication.principal)
+  else if (access !== 'optional') refusal = credentialError(surface, authentication, platform.origin())
   if (refusal !== null && surface !== 'instance') throw refusal
-  if (rateRules.length > 0) {
-    const spent = platform.rateLimiter.spend(spendsOf(rateRules, request.principal, request))
-    const verdict: Verdict = spent instanceof Promise ? await spent : spent
-    applyVerdict(verdict, surface, reply, platform.clock.now())
+  const decide = (verdict: Verdict | null) => {
+    if (verdict !== null) applyVerdict(verdict, surface, reply, platform.clock.now())
+    if (refusal !== null) throw refusal
+    refuseWithoutRight(platform, options, request)
   }
-  if (refusal !== null) throw refusal
+  if (rateRules.length === 0) return void decide(null)
+  const spent = platform.rateLimiter.spend(spendsOf(rateRules, request.principal, request))
+  return spent instanceof Promise ? spent.then(decide) : void decide(spent)
+}
+
+function refuseWithoutRight(
+  platform: HttpPlatform,
+  { access, surface, label }: GuardOptions,
+  request: FastifyRequest,
+): void {
   if (request.principal === null) return
   const reason = refusalOf(access, request.principal, request)
-  if (reason !== null) {
-    platform.onDenied?.({
-      principal: request.principal,
-      operationId: label.operation,
-      reason,
-      client: {
-        address: plainAddress(request.ip),
-        userAgent: request.headers['user-agent'] ?? null,
-        requestId: request.id,
-      },
-    })
-    throw new AppError('permission_denied', surface === 'instance' ? 'This action is not allowed' : reason)
-  }
+  if (reason === null) return
+  platform.onDenied?.({
+    principal: request.principal,
+    operationId: label.operation,
+    reason,
+    client: {
+      address: plainAddress(request.ip),
+      userAgent: request.headers['user-agent'] ?? null,
+      requestId: request.id,
+    },
+  })
+  throw new AppError('permission_denied', surface === 'instance' ? 'This action is not allowed' : reason)
 }
 
 function identify(request: FastifyRequest, reply: FastifyReply, principal: Principal): void {

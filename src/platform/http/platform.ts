@@ -69,6 +69,7 @@ declare module 'fastify' {
 }
 
 /** The port is known once the server listens; it is looked up once, for requests ask for the origin. */
+/** Asked for by every request with credentials, and asking the socket for its port is a system call: it is kept. */
 export function originOf(server: FastifyInstance, baseUrl: string | null): () => string {
   let origin = baseUrl
   return () => {

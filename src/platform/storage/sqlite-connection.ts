@@ -31,7 +31,6 @@ export class SqliteConnection {
       // Anonymization promises that no byte of a person stays behind.
       this.#db.exec('pragma secure_delete = on')
       this.#db.exec('pragma journal_size_limit = 67108864')
-      this.#db.exec('pragma wal_autocheckpoint = 4000')
       // From here on waiting is the writer's: inside SQLite it would stop the event loop.
       this.#db.exec('pragma busy_timeout = 0')
     }
