@@ -6,7 +6,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import pg from 'pg'
 import type { OrganizationId } from '../src/platform/auth/principal.ts'
-import { listGroup } from '../src/users/user-keys.ts'
+import { listGroup } from '../src/users/user/user-keys.ts'
 
 export const SMALL_ROLES = 49
 const EPOCH = 1_700_000_000_000_000

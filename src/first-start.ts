@@ -11,7 +11,6 @@ import { newId } from './platform/ids/uuid.ts'
 import type { Logger } from './platform/logging/logger.ts'
 import type { Database } from './platform/storage/database.ts'
 import type { Settings } from './settings.ts'
-import { syncCatalogue } from './users/catalogue-sync.ts'
 import { createIdentity, findInstallationId, ignoredSecrets, planFirstAdministrator } from './users/first-start.ts'
 import {
   discardPendingSecrets,
@@ -20,6 +19,7 @@ import {
   settlePendingSecrets,
   writePendingSecrets,
 } from './users/first-start-file.ts'
+import { syncCatalogue } from './users/role/catalogue-sync.ts'
 
 export interface FirstStartOptions {
   db: Database

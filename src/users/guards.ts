@@ -3,9 +3,9 @@ import type { PermissionName } from '../platform/auth/permissions.ts'
 import { allows, type Principal, type UserId } from '../platform/auth/principal.ts'
 import { AppError } from '../platform/errors/app-error.ts'
 import type { Reader, Transaction } from '../platform/storage/database.ts'
-import { permissionsOfRoles, rolesOfUsers, someActiveAdministrators } from './store-roles.ts'
-import { findUser } from './store-users.ts'
-import type { User } from './user.ts'
+import { permissionsOfRoles, rolesOfUsers, someActiveAdministrators } from './role/store-roles.ts'
+import { findUser } from './user/store-users.ts'
+import type { User } from './user/user.ts'
 
 /**
  * At least one Active person stays in the admin role. Two administrators who disable each other at the same moment

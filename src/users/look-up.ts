@@ -3,11 +3,11 @@ import type { Principal, UserId } from '../platform/auth/principal.ts'
 import { AppError } from '../platform/errors/app-error.ts'
 import { parseId } from '../platform/ids/uuid.ts'
 import type { Reader } from '../platform/storage/database.ts'
-import { parseEmail } from './email.ts'
 import { shownId } from './path-id.ts'
-import { findManagedRole, findRole, findRoles, findRolesByName } from './store-roles.ts'
-import { findUser, findUserByEmail } from './store-users.ts'
-import type { Role, User } from './user.ts'
+import { findManagedRole, findRole, findRoles, findRolesByName } from './role/store-roles.ts'
+import { parseEmail } from './user/email.ts'
+import { findUser, findUserByEmail } from './user/store-users.ts'
+import type { Role, User } from './user/user.ts'
 
 export async function requireUser(reader: Reader, principal: Principal, id: UserId): Promise<User> {
   const user = await findUser(reader, principal.organizationId, id)

@@ -8,8 +8,6 @@ import { idempotencyData } from '../platform/idempotency/idempotency.ts'
 import type { Person, PersonalDataPart } from '../platform/personal-data/personal-data.ts'
 import { deleteWindowsOf } from '../platform/rate-limit/store.ts'
 import type { Reader, Transaction } from '../platform/storage/database.ts'
-import { deleteMailsOf } from './mail/store-mails.ts'
-import { auditEventToWire } from './schema-audit.ts'
 import {
   addressesOf,
   closeInvitations,
@@ -19,10 +17,12 @@ import {
   removeAllRoles,
   sessionRowsOf,
   signInFacts,
-} from './store-anonymize.ts'
-import { allOwned } from './store-credentials.ts'
-import { rolesOfUsers } from './store-roles.ts'
-import { findUser } from './store-users.ts'
+} from './anonymize/store-anonymize.ts'
+import { auditEventToWire } from './audit/schema-audit.ts'
+import { allOwned } from './credential/store-credentials.ts'
+import { deleteMailsOf } from './mail/store-mails.ts'
+import { rolesOfUsers } from './role/store-roles.ts'
+import { findUser } from './user/store-users.ts'
 
 /**
  * In the order in which they are erased: first what is found by the addresses of the person, then the log, which is

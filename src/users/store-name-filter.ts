@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Reader } from '../platform/storage/database.ts'
-import { nameKey } from './user-keys.ts'
+import { nameKey } from './user/user-keys.ts'
 
 /**
  * A condition that the folded name holds the text, whatever characters are in it; undefined when there is nothing to

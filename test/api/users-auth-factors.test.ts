@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { MICROS_PER_MS } from '../../src/platform/clock/clock.ts'
-import { stepAt, totpCode } from '../../src/users/totp.ts'
+import { stepAt, totpCode } from '../../src/users/sign-in/totp.ts'
 import { runCommand } from '../cli/run-command.ts'
 import { fromBase32 } from '../support/accounts.ts'
 import { addPerson } from '../support/add-person.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { requireRecentSignIn } from '../../src/users/recent-authentication.ts'
+import { requireRecentSignIn } from '../../src/users/sign-in/recent-authentication.ts'
 import { accounts } from '../support/accounts.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'

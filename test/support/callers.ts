@@ -5,7 +5,7 @@ import { MICROS_PER_SECOND, SystemClock } from '../../src/platform/clock/clock.t
 import type { Database } from '../../src/platform/storage/database.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
 import { CredentialService, findOperator, resolveRole, UserService } from '../../src/users/index.ts'
-import { RoleService } from '../../src/users/role-service.ts'
+import { RoleService } from '../../src/users/role/role-service.ts'
 import { silentLogger } from './silent-logger.ts'
 import type { TestServer } from './start-server.ts'
 import { client, type TestClient } from './test-client.ts'

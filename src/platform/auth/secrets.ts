@@ -1,6 +1,6 @@
 /**
  * Secrets that a machine makes and a machine sends back. They hold 128 random bits or more, so a plain SHA-256 is
- * enough to store them (a password needs a slow hash; see users/password.ts), and finding one by its hash tells an
+ * enough to store them (a password needs a slow hash; see users/sign-in/password.ts), and finding one by its hash tells an
  * attacker nothing through timing: the compared bytes cannot be chosen.
  */
 import { hash, randomBytes } from 'node:crypto'

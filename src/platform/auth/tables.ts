@@ -34,7 +34,7 @@ export interface UsersTable {
   last_login_at: Micros | null
   created_at: Micros
   modified_at: Micros
-  /** What lists are sorted and searched by; see users/user-keys.ts. */
+  /** What lists are sorted and searched by; see users/user/user-keys.ts. */
   name_key: string
   title_key: string
   email_key: string

@@ -4,7 +4,7 @@ import { enqueueJob } from '../../platform/jobs/enqueue.ts'
 import { jobKind } from '../../platform/jobs/job-kind.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
 import type { InvitationId, MailId } from '../tables.ts'
-import type { User } from '../user.ts'
+import type { User } from '../user/user.ts'
 import { deleteQueuedOf, insertMail, type MailPurpose } from './store-mails.ts'
 
 /** Attempts until a mail counts as failed. */

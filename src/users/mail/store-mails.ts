@@ -2,10 +2,10 @@ import type { UserId } from '../../platform/auth/principal.ts'
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
-import { toUser } from '../store-users.ts'
+import { toUser } from '../user/store-users.ts'
 import '../tables.ts'
 import type { MailId, MailsTable } from '../tables.ts'
-import type { User } from '../user.ts'
+import type { User } from '../user/user.ts'
 
 export type MailPurpose = MailsTable['purpose']
 

@@ -1,12 +1,12 @@
 /** Turns a queued mail into its text, at the moment of sending: only then are its names right and its token made. */
 import { MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
-import { isOpen } from '../invitation.ts'
-import { findInvitation, setInvitationToken } from '../store-invitations.ts'
-import { findOrganization } from '../store-users.ts'
+import { isOpen } from '../invitation/invitation.ts'
+import { findInvitation, setInvitationToken } from '../invitation/store-invitations.ts'
+import { linkTokenHash, mintLink, mintLinkToken } from '../invitation/user-links.ts'
 import type { InvitationId } from '../tables.ts'
-import type { User } from '../user.ts'
-import { linkTokenHash, mintLink, mintLinkToken } from '../user-links.ts'
+import { findOrganization } from '../user/store-users.ts'
+import type { User } from '../user/user.ts'
 import {
   emailChangedText,
   emailVerificationText,

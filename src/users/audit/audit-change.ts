@@ -1,0 +1,18 @@
+import { type AuditEvent, actor, recordAudit } from '../../platform/audit/record.ts'
+import type { Principal } from '../../platform/auth/principal.ts'
+import type { Transaction } from '../../platform/storage/database.ts'
+
+/** Where a request came from; absent for the command line and the server itself. */
+export type ClientInfo = NonNullable<AuditEvent['client']>
+
+export type Change = Pick<AuditEvent, 'action' | 'target' | 'changes'>
+
+/** Writes down who did it, in the transaction that did it. */
+export function auditChange(tx: Transaction, principal: Principal, change: Change, client?: ClientInfo): Promise<void> {
+  return recordAudit(tx, {
+    organizationId: principal.organizationId,
+    actor: actor(principal),
+    client,
+    ...change,
+  })
+}

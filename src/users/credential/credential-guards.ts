@@ -1,0 +1,34 @@
+import type { PermissionName } from '../../platform/auth/permissions.ts'
+import { allows, effectivePermissions, type Principal, type UserId } from '../../platform/auth/principal.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
+import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import { refuseEscalation } from '../guards.ts'
+import { requireUser } from '../look-up.ts'
+import { permissionsOfUser } from '../role/store-roles.ts'
+
+type Scopes = readonly PermissionName[] | null
+
+/**
+ * Nobody makes a key that can do more than its maker: a narrowed token must not mint a full one, and whoever manages
+ * service accounts must not act through an administrator among them. `had` are the scopes of a key that exists already.
+ */
+export async function refuseWiderKey(
+  reader: Reader,
+  principal: Principal,
+  ownerId: UserId,
+  scopes: Scopes,
+  had?: Scopes,
+): Promise<void> {
+  if (allows(principal, 'admin')) return
+  const owned = await permissionsOfUser(reader, ownerId)
+  const before = had === undefined ? new Set<PermissionName>() : effectivePermissions(owned, had)
+  refuseEscalation(
+    principal,
+    [...effectivePermissions(owned, scopes)].filter((name) => !before.has(name)),
+  )
+}
+
+export async function refuseDisabledOwner(tx: Transaction, principal: Principal, userId: UserId): Promise<void> {
+  const owner = await requireUser(tx, principal, userId)
+  if (owner.status === 'Disabled') throw new AppError('invalid_argument', `User ${userId} is disabled`)
+}

@@ -1,0 +1,101 @@
+import type { FastifyInstance } from 'fastify'
+import { type Static, Type } from 'typebox'
+import type { RoleId } from '../../platform/auth/managed-roles.ts'
+import type { Principal } from '../../platform/auth/principal.ts'
+import { operation } from '../../platform/http/operation.ts'
+import { callerOf } from '../caller-of.ts'
+import { clientOf } from '../client-of.ts'
+import type { UsersDeps } from '../deps.ts'
+import { requireRole } from '../look-up.ts'
+import { pageOf, sortOf } from '../page.ts'
+import { pathId } from '../path-id.ts'
+import { pageFields, sortField } from '../schema-fields.ts'
+import { UserLister } from '../user/list-users.ts'
+import { userDocuments } from '../user/user-document.ts'
+import { UserService } from '../user/user-service.ts'
+import { pageMeta, UserListDocument } from '../wire.ts'
+import { RolePath, UserReferenceBody } from './schema-roles.ts'
+
+const MembersQuery = Type.Object({
+  ...pageFields,
+  sort: sortField(['name', 'email', 'status']),
+  filter: Type.Optional(Type.String({ description: 'Part of the name, the email address or the handle.' })),
+})
+
+const URL = '/api/v2/roles/:role_id/users'
+const WRITE = {
+  url: URL,
+  surface: 'users',
+  access: 'user_access_manage',
+  rateLimit: 'users_write',
+  schema: {
+    params: RolePath,
+    querystring: MembersQuery,
+    body: UserReferenceBody,
+    response: { 200: UserListDocument },
+  },
+} as const
+
+export function roleUserRoutes(server: FastifyInstance, deps: UsersDeps): void {
+  const { db } = deps
+  const users = new UserService(deps)
+  const lister = new UserLister(deps)
+
+  async function members({ organizationId }: Principal, roleId: RoleId, query: Static<typeof MembersQuery>) {
+    const { field: sort, descending } = sortOf(query.sort ?? 'name')
+    const wanted = { page: pageOf(query), order: { sort, descending }, filter: query.filter, memberOf: roleId }
+    return db.read(async (snapshot) => {
+      const list = await lister.list(snapshot, organizationId, wanted)
+      const documents = await userDocuments(snapshot, organizationId, list.users, deps.baseUrl())
+      return { ...documents, meta: pageMeta(list) }
+    })
+  }
+
+  /** The path is looked up before the body: an unknown role is said to be unknown whatever user is meant. */
+  async function meant(principal: Principal, roleText: string, userText: string) {
+    const { id: roleId } = await requireRole(db, principal, pathId('Role', roleText))
+    return { roleId, userId: pathId<'User'>('User', userText) }
+  }
+
+  operation(server, {
+    method: 'GET',
+    url: URL,
+    operationId: 'ListRoleUsers',
+    summary: 'List the users who have a role',
+    surface: 'users',
+    access: 'user_access_read',
+    rateLimit: 'users_read',
+    schema: { params: RolePath, querystring: MembersQuery, response: { 200: UserListDocument } },
+    async handler(request) {
+      const principal = callerOf(request)
+      const role = await requireRole(db, principal, pathId('Role', request.params.role_id))
+      return members(principal, role.id, request.query)
+    },
+  })
+
+  operation(server, {
+    method: 'POST',
+    operationId: 'AddUserToRole',
+    summary: 'Give a user a role',
+    ...WRITE,
+    async handler(request) {
+      const principal = callerOf(request)
+      const change = await meant(principal, request.params.role_id, request.body.data.id)
+      await users.addRole(principal, change, clientOf(request))
+      return members(principal, change.roleId, request.query)
+    },
+  })
+
+  operation(server, {
+    method: 'DELETE',
+    operationId: 'RemoveUserFromRole',
+    summary: 'Take a role from a user',
+    ...WRITE,
+    async handler(request) {
+      const principal = callerOf(request)
+      const change = await meant(principal, request.params.role_id, request.body.data.id)
+      await users.removeRole(principal, change, clientOf(request))
+      return members(principal, change.roleId, request.query)
+    },
+  })
+}

@@ -1,0 +1,12 @@
+import { AppError } from '../../platform/errors/app-error.ts'
+import { domainOf, parseEmail } from './email.ts'
+
+/** A new address in the form it is stored in, if the settings let it in. */
+export function acceptEmail(text: string, allowedDomains: readonly string[]): string {
+  const email = parseEmail(text)
+  if (email === undefined) throw new AppError('invalid_argument', 'email is not a valid email address')
+  if (allowedDomains.length > 0 && !allowedDomains.some((domain) => domain.toLowerCase() === domainOf(email))) {
+    throw new AppError('invalid_argument', `email must be in one of these domains: ${allowedDomains.join(', ')}`)
+  }
+  return email
+}

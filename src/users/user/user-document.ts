@@ -1,0 +1,170 @@
+/** User documents: the users with everything they refer to, each thing once. */
+import type { IdentityChanges } from '../../platform/auth/identity-changes.ts'
+import type { RoleId } from '../../platform/auth/managed-roles.ts'
+import type { PermissionName } from '../../platform/auth/permissions.ts'
+import type { OrganizationId, UserId } from '../../platform/auth/principal.ts'
+import type { Clock } from '../../platform/clock/clock.ts'
+import { weakETag } from '../../platform/http/etag.ts'
+import type { Reader } from '../../platform/storage/database.ts'
+import { readTallies } from '../../platform/tally/store.ts'
+import { catalogueOrder } from '../role/catalogue-order.ts'
+import { type HeldRole, RoleCache, readRoles } from '../role/role-cache.ts'
+import { permissionsOfRoles, roleTally } from '../role/store-roles.ts'
+import {
+  organizationToWire,
+  permissionToWire,
+  roleToWire,
+  userToWire,
+  type WireOrganization,
+  type WirePermission,
+  type WireRole,
+  type WireUser,
+} from '../wire.ts'
+import type { IconProvider } from './icon.ts'
+import { roleIdsOfUsers, usersWithMfa } from './store-user-facts.ts'
+import { findOrganization } from './store-users.ts'
+import type { Role, User } from './user.ts'
+
+export { catalogueOrder } from '../role/catalogue-order.ts'
+
+export interface UserDocuments {
+  data: WireUser[]
+  /** The organization, the roles of the users by name, the permissions of those roles by name. */
+  included: (WireOrganization | WireRole | WirePermission)[]
+}
+
+export interface UserDocument {
+  data: WireUser
+  included: UserDocuments['included']
+}
+
+/** What all users share, read or remembered. */
+interface Surroundings {
+  baseUrl: string
+  iconProvider: IconProvider
+  organization: RoleCache['organization']
+  roles: RoleCache['roles']
+}
+
+export interface UserDocumentsOptions {
+  clock: Clock
+  changes: Pick<IdentityChanges, 'listen'>
+  settings: { icon_provider: IconProvider }
+  baseUrl(): string
+}
+
+/** Makes documents and remembers for a moment what they have in common. */
+export class UserDocumentMaker {
+  readonly #options: UserDocumentsOptions
+  readonly #cache: RoleCache
+
+  constructor(options: UserDocumentsOptions) {
+    this.#options = options
+    this.#cache = new RoleCache(options)
+  }
+
+  many(reader: Reader, organizationId: OrganizationId, users: readonly User[]): Promise<UserDocuments> {
+    return documentsOf(reader, organizationId, users, this.#surroundings())
+  }
+
+  async one(reader: Reader, user: User): Promise<UserDocument> {
+    return first(await this.many(reader, user.organizationId, [user]))
+  }
+
+  /** Of somebody who was made this moment and has neither role nor second factor: nothing is looked up. */
+  async ofNew(reader: Reader, user: User): Promise<UserDocument> {
+    const { baseUrl, iconProvider, organization } = this.#surroundings()
+    return {
+      data: userToWire(user, { roles: [], mfaEnabled: false }, baseUrl, iconProvider),
+      included: [organizationToWire(await organization(reader, user.organizationId), baseUrl)],
+    }
+  }
+
+  #surroundings(): Surroundings {
+    const { baseUrl, settings } = this.#options
+    const cache = this.#cache
+    return {
+      baseUrl: baseUrl(),
+      iconProvider: settings.icon_provider,
+      organization: (reader, id) => cache.organization(reader, id),
+      roles: (reader, organizationId, ids) => cache.roles(reader, organizationId, ids),
+    }
+  }
+}
+
+export function userDocuments(
+  reader: Reader,
+  organizationId: OrganizationId,
+  users: readonly User[],
+  baseUrl: string,
+): Promise<UserDocuments> {
+  const surroundings = { baseUrl, iconProvider: 'local', organization: findOrganization, roles: readRoles } as const
+  return documentsOf(reader, organizationId, users, surroundings)
+}
+
+/** The document of one user: `{ data, included }`. */
+export async function userDocument(reader: Reader, user: User, baseUrl: string): Promise<UserDocument> {
+  return first(await userDocuments(reader, user.organizationId, [user], baseUrl))
+}
+
+/** Of the resource as text: it changes with whatever the user itself shows, not with what it refers to. */
+export function userTag(data: string): string {
+  return weakETag(data)
+}
+
+async function documentsOf(
+  reader: Reader,
+  organizationId: OrganizationId,
+  users: readonly User[],
+  { baseUrl, iconProvider, organization, roles }: Surroundings,
+): Promise<UserDocuments> {
+  const ids = users.map((user) => user.id)
+  const roleIds = await roleIdsOfUsers(reader, ids)
+  const mfa = await usersWithMfa(reader, ids)
+  const held = [...(await roles(reader, organizationId, [...new Set([...roleIds.values()].flat())])).values()]
+  held.sort((a, b) => compare(a.role.name, b.role.name) || compare(a.role.id, b.role.id))
+  return {
+    data: users.map((user) =>
+      userToWire(user, { roles: rolesOf(user.id, roleIds, held), mfaEnabled: mfa.has(user.id) }, baseUrl, iconProvider),
+    ),
+    included: [
+      organizationToWire(await organization(reader, organizationId), baseUrl),
+      ...(await heldToWire(reader, held)),
+      ...catalogueOrder(held.flatMap(({ permissions }) => permissions.map(({ name }) => name))).map(permissionToWire),
+    ],
+  }
+}
+
+function rolesOf(userId: UserId, roleIds: ReadonlyMap<UserId, RoleId[]>, held: readonly HeldRole[]): Role[] {
+  const own = roleIds.get(userId) ?? []
+  return held.filter(({ role }) => own.includes(role.id)).map(({ role }) => role)
+}
+
+export async function rolesToWire(
+  reader: Reader,
+  roles: readonly Role[],
+  permissions?: ReadonlyMap<RoleId, PermissionName[]>,
+): Promise<WireRole[]> {
+  const ids = roles.map((role) => role.id)
+  const names = permissions ?? (await permissionsOfRoles(reader, ids))
+  return heldToWire(
+    reader,
+    roles.map((role) => ({ role, permissions: catalogueOrder(names.get(role.id) ?? []) })),
+  )
+}
+
+async function heldToWire(reader: Reader, held: readonly HeldRole[]): Promise<WireRole[]> {
+  const tallies = await readTallies(
+    reader,
+    held.map(({ role }) => roleTally(role.id)),
+  )
+  return held.map(({ role, permissions }) => roleToWire(role, permissions, tallies.get(roleTally(role.id)) ?? 0))
+}
+
+function first({ data, included }: UserDocuments): UserDocument {
+  return { data: data[0] as WireUser, included }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}
