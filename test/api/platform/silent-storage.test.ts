@@ -23,9 +23,9 @@ test('a server whose PostgreSQL falls silent says that it is not ready, and can 
   }
   assert.deepEqual(await probe(), [200, { status: 'ready' }])
   proxy.fallSilent()
-  // An answer from just before may still stand.
+  // An answer from just before may still stand for a moment; how many probes fit into it depends on the machine.
   let answer = await probe()
-  for (let n = 0; n < 100 && answer[0] === 200; n++) answer = await probe()
+  while (answer[0] === 200) answer = await probe()
   assert.deepEqual(answer, [503, { status: 'not ready: storage does not answer' }])
   assert.deepEqual(await server.stop(), { status: 0, signal: null })
   await database.drop()
