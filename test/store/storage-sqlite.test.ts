@@ -194,14 +194,9 @@ describe('the one writer of SQLite', () => {
   test('the event loop turns while a long operation runs', async () => {
     const { db } = await open()
     let turns = 0
-    let longest = 0
     let running = true
     const watch = (async () => {
-      for (let last = performance.now(); running; turns++) {
-        await nextTurn()
-        longest = Math.max(longest, performance.now() - last)
-        last = performance.now()
-      }
+      for (; running; turns++) await nextTurn()
     })()
     await db.write(
       async (tx) => {
@@ -212,8 +207,8 @@ describe('the one writer of SQLite', () => {
     )
     running = false
     await watch
+    // It steps aside about every 10 of its 300 ms; one that does not would let the loop turn once, at its end.
     assert.ok(turns > 8, `${turns} turns`)
-    assert.ok(longest < 150, `${longest} ms without a turn`)
   })
 
   test('waits for another process that is writing, without stopping the event loop', async () => {
@@ -222,13 +217,14 @@ describe('the one writer of SQLite', () => {
     assert.equal(await child.nextLine(), 'ready')
     let written = false
     const write = db.write((tx) => put(tx, 'a', 1)).then(() => (written = true))
-    let longest = 0
+    // A wait inside SQLite would make every one of them late; a pause of the machine makes some.
+    let late = 0
     for (let n = 0, last = performance.now(); n < 30; n++, last = performance.now()) {
       await new Promise((resolve) => setTimeout(resolve, 5))
-      longest = Math.max(longest, performance.now() - last)
+      if (performance.now() - last > 45) late++
     }
     assert.equal(written, false)
-    assert.ok(longest < 45, `the event loop stood still for ${longest} ms`)
+    assert.ok(late < 15, `${late} of 30 timers were late`)
     child.letGo()
     await write
     assert.equal(await itemValue(db, 'a'), 1)
