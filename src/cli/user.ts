@@ -5,6 +5,7 @@ import { type ListedUser, resolveRole, resolveUser, type User } from '../users/i
 import { printTable } from './print-table.ts'
 import { promptSecret, readSecretFromPipe } from './read-secret.ts'
 import { withStorageFlags } from './settings-options.ts'
+import { anonymizeCommand } from './user-anonymize.ts'
 import { removeTotpCommand } from './user-remove-totp.ts'
 import { rolesCommand } from './user-roles.ts'
 import { type IdentityContext, withIdentity } from './with-identity.ts'
@@ -14,11 +15,12 @@ const USER = 'id or email address of the user'
 
 export function userCommand(): Command {
   return new Command('user')
-    .description('create, list, disable and enable users, set their passwords and roles')
+    .description('create, list, disable, enable and anonymize users, set their passwords and roles')
     .addCommand(createCommand())
     .addCommand(listCommand())
     .addCommand(disableCommand())
     .addCommand(enableCommand())
+    .addCommand(anonymizeCommand())
     .addCommand(setPasswordCommand())
     .addCommand(removeTotpCommand())
     .addCommand(roleCommand('add-role', 'give the user a role'))

@@ -1,11 +1,14 @@
 /** What the rest of the server may use of the users feature. */
-export type { ClientInfo } from './audit/audit-change.ts'
+
+export type { ClientInfo } from '../platform/audit/audit-change.ts'
+export { AnonymizeService } from './anonymize/anonymize-service.ts'
 export type { AccessToken, ApiKey, ApplicationKey } from './credential/credential.ts'
 export { CredentialService } from './credential/credential-service.ts'
 export { ServiceAccountService } from './credential/service-account-service.ts'
 export type { UsersDeps } from './deps.ts'
 export { resolveRole, resolveUser } from './look-up.ts'
 export { findOperator } from './operator.ts'
+export { usersPersonalData } from './personal-data.ts'
 export { registerUsers } from './register.ts'
 export { type ListedRole, RoleReader } from './role/role-reader.ts'
 export { mintSetupLink } from './sign-in/setup-link.ts'

@@ -23,7 +23,9 @@ export const usersSettings = group(
     smtp_url: orNull(
       text({
         ...SMTP_URL,
-        description: 'Mail server for invitations; null sends no mail.',
+        description:
+          'Mail server for invitations; null sends no mail. With a password, to another machine, it must speak TLS; ' +
+          '`?require_tls=true` or `?require_tls=false` at the end says otherwise.',
         example: 'smtp://mailer:password@mail.example.org:587',
         secret: 'url',
       }),

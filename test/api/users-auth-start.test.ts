@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { describe, test } from 'node:test'
 import { addPerson } from '../support/add-person.ts'
 import { startMailServer } from '../support/mail-server.ts'
 import { postgresUnavailable } from '../support/postgres.ts'
 import { startServer } from '../support/start-server.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { client } from '../support/test-client.ts'
 
 const PASSWORD = 'a password for tests'
@@ -17,7 +20,7 @@ function signInBody(email: string, password = PASSWORD) {
 }
 
 describe('the set-up link', () => {
-  test('is printed by the first start of serve alone, and lets the administrator choose a password once', async () => {
+  test('is printed by the first start of serve, and lets the administrator choose a password once', async () => {
     const first = await startServer({ mode: 'serve' })
     const [, base, token] = LINK.exec(first.output()) ?? []
     assert.equal(base, first.url.replace('127.0.0.1', 'localhost'))
@@ -35,6 +38,28 @@ describe('the set-up link', () => {
     await using second = await startServer({ mode: 'serve', dataDir: first.dataDir })
     assert.equal(LINK.test(second.output()), false)
     await client(second, { token: document.meta.session.token }).get('/api/v2/auth/session', 200)
+  })
+
+  test('comes again until it was used, also when the first start failed before it could print it', async () => {
+    const dataDir = tempDir()
+    const other = createServer().listen(0, '127.0.0.1')
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const taken = { COMMONPLACE_PORT: String(port) }
+    await assert.rejects(startServer({ mode: 'serve', dataDir, env: taken }))
+    other.close()
+
+    const second = await startServer({ mode: 'serve', dataDir })
+    const earlier = LINK.exec(second.output())?.[2]
+    await second.stop()
+    await using third = await startServer({ mode: 'serve', dataDir })
+    const later = LINK.exec(third.output())?.[2]
+    const wish = (token?: string) => ({
+      body: { data: { type: 'password_resets', attributes: { token, password: PASSWORD } } },
+    })
+    assert.notEqual(earlier, undefined)
+    await client(third, 'none').post(CONFIRM, 404, wish(earlier))
+    await client(third, 'none').post(CONFIRM, 200, wish(later))
   })
 })
 

@@ -123,7 +123,7 @@ describe('a damaged backup', () => {
   test('that is a SQLite file of a newer version or another program is refused', async () => {
     const dataDir = tempDir()
     const db = await openDatabase({ dataDir, clock, log })
-    await db.write((tx) => sql`create table notes (id integer)`.execute(tx.query))
+    await db.write((tx) => sql`create table recipes (id integer)`.execute(tx.query))
     await db.close()
     await refused(join(dataDir, SQLITE_FILE), /is no backup of Commonplace/)
     const newer = await openDatabase({ dataDir, clock, log })

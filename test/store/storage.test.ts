@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import type { Transaction } from '../../src/platform/storage/database.ts'
+import { statement } from '../../src/platform/storage/statement.ts'
 import { isUniqueViolation } from '../../src/platform/storage/storage-errors.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { allItems, findItem, gate, increment, insertItem, itemValue, openWithItems, put } from './storage-items.ts'
@@ -147,6 +148,7 @@ eachDatabase('storage', (context) => {
     })
     const tx = leaked as Transaction
     await assert.rejects(put(tx, 'b', 1), /ended/)
+    await assert.rejects(tx.change(insertItem, { id: 'b', value: 1 }), /ended/)
     await assert.rejects(tx.run(insertItem, { id: 'b', value: 1 }), /ended/)
     await assert.rejects(async () => {
       for await (const _ of tx.query
@@ -195,6 +197,19 @@ eachDatabase('storage', (context) => {
     assert.deepEqual({ ...row }, { id: 'a', value: 5, kind: 'constant' })
     assert.deepEqual(await db.run(findItem, { id: 'hidden' }), [])
     assert.equal((await db.read((snapshot) => snapshot.run(findItem, { id: 'a' }))).length, 1)
+  })
+
+  test('a change says how many rows it changed', async () => {
+    const db = await openWithItems(context)
+    const raise = statement<{ above: number }>(
+      (_query, p) => sql`update items set value = value + 1 where value > ${p('above')}`,
+    )
+    await db.write(async (tx) => {
+      for (const value of [1, 2, 3]) assert.equal(await tx.change(insertItem, { id: `${value}`, value }), 1)
+      assert.equal(await tx.change(raise, { above: 1 }), 2)
+      assert.equal(await tx.change(raise, { above: 9 }), 0)
+    })
+    assert.deepEqual([...(await allItems(db)).values()].sort(), [1, 3, 4])
   })
 
   test('a long answer arrives in pieces, from one state, and may be given up half-way', async () => {

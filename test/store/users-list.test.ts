@@ -6,6 +6,7 @@ import type { UserStatus } from '../../src/platform/auth/tables.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import { addUserRole, insertRole, removeUserRole } from '../../src/users/role/store-roles.ts'
 import { UserLister, type UserQuery } from '../../src/users/user/list-users.ts'
+import { readFresh } from '../../src/users/user/read-fresh.ts'
 import type { UserSort } from '../../src/users/user/store-user-list.ts'
 import { indexUsers } from '../../src/users/user/store-user-search.ts'
 import { insertUser, updateUser } from '../../src/users/user/store-users.ts'
@@ -33,6 +34,9 @@ const WORDS = [
   '\\i',
   'zz',
 ]
+
+// Of a table that is large for its memory, so that every way through the code is taken.
+const LARGE = { small: 0, mostKept: 8, stepRows: 5, stepLooks: 3 }
 
 interface Person extends User {
   roleIds: RoleId[]
@@ -78,10 +82,9 @@ function queries(roles: RoleId[]) {
 }
 
 eachDatabase('lists of users', ({ open }) => {
-  // The second has the limits of a table that is large for its memory, so that every way through the code is taken.
   for (const [size, limits] of Object.entries({
     small: {},
-    large: { small: 0, mostFound: 4, alwaysSorted: 1, stepNumbers: 7, stepRows: 5, stepLooks: 3, places: 5 },
+    large: LARGE,
   })) {
     test(`every filter, order and page agrees with a plain model, as for a ${size} table`, async () => {
       const db = await open()
@@ -118,7 +121,7 @@ eachDatabase('lists of users', ({ open }) => {
     const db = await open()
     const identity = await installed(db)
     const [roleId] = (await makeRoles(identity, 1)) as [RoleId]
-    const lister = new UserLister({ ...identity, limits: { small: 0, mostFound: 1 } })
+    const lister = new UserLister({ ...identity, limits: { small: 0, mostKept: 1 } })
     const count = async (query: Partial<UserQuery>) => {
       const whole = { page: { size: 10, number: 0 }, order: { sort: 'name', descending: false }, ...query } as UserQuery
       return (await db.read((snapshot) => lister.list(snapshot, identity.organizationId, whole))).filtered
@@ -132,6 +135,87 @@ eachDatabase('lists of users', ({ open }) => {
       assert.equal(await count({ roleIds: [roleId], statuses: ['Pending'] }), expectedCount)
       assert.equal(await count({ roleIds: [roleId, roleId] }), expectedCount)
     }
+  })
+
+  for (const [size, limits] of Object.entries({ small: {}, large: { ...LARGE, mostKept: 100 } })) {
+    test(`what is remembered follows every change, as for a ${size} table`, async () => {
+      const db = await open()
+      const identity = await installed(db)
+      const { users, operator } = identity
+      const [one, two] = (await makeRoles(identity, 2)) as [RoleId, RoleId]
+      const remembering = new UserLister({ ...identity, limits })
+      const random = fc.sample(fc.nat(), { numRuns: 400, seed: 7 }).values()
+      const pick = <T>(list: readonly T[]) => list[(random.next().value ?? 0) % list.length] as T
+      const order: UserQuery['order'] = { sort: 'name', descending: false }
+      const asked: UserQuery[] = [
+        { order, page: { size: 5, number: 0 }, filter: 'ada' },
+        { order, page: { size: 5, number: 2 }, filter: 'ada' },
+        { order: { sort: 'modified_at', descending: true }, page: { size: 9, number: 0 }, filter: 'ada' },
+        { order, page: { size: 5, number: 1 }, filter: 'a', statuses: ['Active', 'Disabled'] },
+        { order, page: { size: 5, number: 0 }, filter: 'example', roleIds: [one] },
+        { order, page: { size: 5, number: 1 }, roleIds: [one, two] },
+      ]
+      const made: User[] = []
+      for (let change = 0; change < 60; change++) {
+        const user = pick(made)
+        const kind = user === undefined ? 'create' : pick(['create', 'create', 'rename', 'status', 'add', 'remove'])
+        if (kind === 'create')
+          made.push(await users.create(operator, { email: `u${change}@example.org`, name: pick(WORDS) }))
+        else if (kind === 'rename') await users.update(operator, { userId: user.id, name: pick(WORDS) })
+        else if (kind === 'add') await users.addRole(operator, { userId: user.id, roleId: pick([one, two]) })
+        else if (kind === 'remove') await users.removeRole(operator, { userId: user.id, roleId: pick([one, two]) })
+        else if (!(await users.disable(operator, { userId: user.id }))) {
+          await users.enable(operator, { userId: user.id, vouchedFor: true })
+        }
+        const fresh = new UserLister({ ...identity, limits })
+        for (const query of asked) {
+          const [remembered, read] = await db.read(async (snapshot) => [
+            await remembering.list(snapshot, identity.organizationId, query),
+            await fresh.list(snapshot, identity.organizationId, query),
+          ])
+          assert.deepEqual(remembered, read, `${kind} ${JSON.stringify(query)}`)
+        }
+      }
+    })
+  }
+
+  test('a list that was begun before a change is read again when the change is already remembered', async () => {
+    const db = await open()
+    const identity = await installed(db)
+    const lister = new UserLister(identity)
+    const query: UserQuery = {
+      page: { size: 10, number: 0 },
+      order: { sort: 'name', descending: false },
+      filter: 'later',
+    }
+    let tries = 0
+    const list = await readFresh(db, async (snapshot) => {
+      await snapshot.query.selectFrom('users').select('id').execute()
+      if (tries++ === 0) {
+        await identity.users.create(identity.operator, { email: 'later@example.org' })
+        await db.read((newer) => lister.list(newer, identity.organizationId, query))
+      }
+      return lister.list(snapshot, identity.organizationId, query)
+    })
+    assert.deepEqual([tries, list.filtered, list.users.length], [2, 1, 1])
+  })
+
+  test('what is remembered is given up when the log has lost the events that it followed', async () => {
+    const db = await open()
+    const identity = await installed(db)
+    const lister = new UserLister(identity)
+    const query: UserQuery = {
+      page: { size: 10, number: 0 },
+      order: { sort: 'name', descending: false },
+      filter: 'example',
+    }
+    const count = async () =>
+      (await readFresh(db, (snapshot) => lister.list(snapshot, identity.organizationId, query))).filtered
+    const before = await count()
+    await identity.users.create(identity.operator, { email: 'ada@example.org' })
+    assert.equal(await count(), before + 1)
+    await db.write((tx) => tx.query.deleteFrom('audit_events').execute())
+    assert.equal(await count(), before + 1)
   })
 
   test('members of a role are counted by themselves', async () => {

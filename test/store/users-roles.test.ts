@@ -1,16 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type PermissionName, permissionId } from '../../src/platform/auth/permissions.ts'
-import type { Principal } from '../../src/platform/auth/principal.ts'
+import type { Principal, UserId } from '../../src/platform/auth/principal.ts'
+import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
+import { JobEngine } from '../../src/platform/jobs/job-engine.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { readTallies } from '../../src/platform/tally/store.ts'
 import { resolveRole } from '../../src/users/index.ts'
+import { registerRoleRemoval } from '../../src/users/role/role-removal.ts'
 import { RoleService } from '../../src/users/role/role-service.ts'
 import { listRoles, type RoleSort } from '../../src/users/role/store-role-list.ts'
-import { permissionsOfRole, permissionsOfUser, roleTally } from '../../src/users/role/store-roles.ts'
+import { permissionsOfRole, permissionsOfUser, rolesOfUsers, roleTally } from '../../src/users/role/store-roles.ts'
+import { UserLister } from '../../src/users/user/list-users.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { authenticatorOf, bearer, type Identity, installed, principalOf } from '../support/identity.ts'
+import { silentLogger } from '../support/silent-logger.ts'
 
 const BASE: PermissionName[] = ['notes_read', 'projects_read', 'user_access_read']
 
@@ -97,6 +102,52 @@ eachDatabase('roles', ({ open }) => {
     const tallies = await db.query.selectFrom('tallies').selectAll().where('name', '=', roleTally(role.id)).execute()
     assert.deepEqual(tallies, [])
     await assert.rejects(roles.delete(operator, { roleId: role.id }), { code: 'not_found' })
+  })
+
+  test('a role that many have vanishes at once, and is then taken from them in steps', async () => {
+    const { db, clock, operator, users, changes, organizationId } = await world(await open())
+    const roles = new RoleService({ db, clock, changes, removalStep: 2 })
+    const role = await roles.create(operator, { name: 'Passing', permissionIds: ids('audit_logs_read') })
+    const made = []
+    for (let n = 0; n < 5; n++) {
+      made.push(await users.create(operator, { email: `u${n}@example.org`, roleIds: [role.id] }))
+    }
+    const [first] = made.map(({ id }) => id) as [UserId]
+    await roles.delete(operator, { roleId: role.id })
+
+    const memberships = () =>
+      db.query.selectFrom('user_roles').select('user_id').where('role_id', '=', role.id).execute()
+    assert.equal((await memberships()).length, 5)
+    assert.deepEqual(await permissionsOfUser(db, first), [])
+    assert.deepEqual((await rolesOfUsers(db, [first])).get(first), [])
+    const sort = { field: 'name', descending: false } as const
+    const page = { size: 100, number: 0 }
+    const listed = await listRoles(db, organizationId, { page, sort, filter: 'passing' })
+    assert.deepEqual([listed.total, listed.filtered], [3, 0])
+    const order = { sort: 'name', descending: false } as const
+    for (const filter of [{}, { filter: 'example' }, { statuses: ['Pending' as const] }]) {
+      const lister = new UserLister({ db, clock })
+      const query = { page, order, roleIds: [role.id], ...filter }
+      assert.equal((await db.read((snapshot) => lister.list(snapshot, organizationId, query))).filtered, 0)
+    }
+    await assert.rejects(users.addRole(operator, { userId: first, roleId: role.id }), { code: 'not_found' })
+    await assert.rejects(roles.delete(operator, { roleId: role.id }), { code: 'not_found' })
+    const twin = await roles.clone(operator, {
+      roleId: (await resolveRole(db, operator, 'standard')).id,
+      name: 'Passing',
+    })
+    assert.equal(twin.name, 'Passing')
+
+    const done = Promise.withResolvers<void>()
+    const onOutcome = () => done.resolve()
+    const jobs = new JobEngine({ db, clock: new SystemClock(), log: silentLogger(), onOutcome })
+    registerRoleRemoval({ db, jobs }, 2)
+    jobs.start()
+    await done.promise
+    await jobs.stop()
+    assert.deepEqual(await memberships(), [])
+    assert.deepEqual(await db.query.selectFrom('roles').select('id').where('id', '=', role.id).execute(), [])
+    assert.deepEqual(await db.query.selectFrom('jobs').select('id').execute(), [])
   })
 
   test('of clones with one name that are made together, one is made', async () => {

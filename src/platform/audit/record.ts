@@ -53,7 +53,7 @@ export async function recordAudit(tx: Transaction, event: AuditEvent): Promise<v
     client_address: bounded(client?.address ?? null),
     user_agent: bounded(client?.userAgent ?? null),
     request_id: bounded(client?.requestId ?? null),
-    changes: encodeChanges(event.changes ?? {}),
+    changes: event.changes === undefined ? '{}' : encodeChanges(event.changes),
   })
 }
 
@@ -67,7 +67,9 @@ export const SYSTEM_ACTOR: AuditActor = { kind: 'system', id: null, method: null
 
 // A client writes these as it likes: no length, no NUL (which PostgreSQL refuses), no half of a surrogate pair.
 function bounded(text: string | null): string | null {
-  return text === null ? null : text.slice(0, LONGEST_TEXT).replaceAll('\0', '').toWellFormed()
+  if (text === null) return null
+  const short = text.length > LONGEST_TEXT ? text.slice(0, LONGEST_TEXT) : text
+  return (short.includes('\0') ? short.replaceAll('\0', '') : short).toWellFormed()
 }
 
 function encodeChanges(changes: NonNullable<AuditEvent['changes']>): string {

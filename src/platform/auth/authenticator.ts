@@ -2,13 +2,14 @@ import type { Clock, Micros } from '../clock/clock.ts'
 import { MICROS_PER_MS } from '../clock/clock.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Database } from '../storage/database.ts'
-import { type CredentialSource, type Credentials, parseCredentials } from './credentials.ts'
+import { type CredentialSource, type Credentials, credentialText, parseCredentials } from './credentials.ts'
 import { csrfTokenMatches, isStateChanging } from './csrf.ts'
 import type { IdentityChanges } from './identity-changes.ts'
 import { isTrustedLocally } from './local-trust.ts'
 import { LookUpCache } from './look-up-cache.ts'
 import type { PermissionName } from './permissions.ts'
 import { type Authentication, type AuthMethod, effectivePermissions, type Principal } from './principal.ts'
+import { RecentTexts } from './recent-texts.ts'
 import { lacksSecondFactor, type MfaPolicy } from './second-factor.ts'
 import { hashSecret } from './secrets.ts'
 import {
@@ -43,6 +44,7 @@ export interface AuthenticatorOptions {
 const CACHE_MS = 1_000
 const CACHE_FOUND = 10_000
 const CACHE_MISSING = 2_000
+const CACHE_TEXTS = 1_000
 const RECORD_EVERY_MS = 60_000
 
 const NONE: Authentication = { kind: 'none' }
@@ -65,6 +67,7 @@ interface Known {
 export class DatabaseAuthenticator implements Authenticator {
   readonly #options: AuthenticatorOptions
   readonly #cache: LookUpCache<Known>
+  readonly #recent: RecentTexts<{ credentials: Secret; key: string }>
   readonly #usage: UsageRecorder
   readonly #stopListening: () => void
 
@@ -72,6 +75,7 @@ export class DatabaseAuthenticator implements Authenticator {
     const { db, clock, log, changes, sessionIdleMs } = options
     this.#options = options
     this.#cache = new LookUpCache({ clock, maxAgeMs: CACHE_MS, maxFound: CACHE_FOUND, maxMissing: CACHE_MISSING })
+    this.#recent = new RecentTexts({ clock, maxAgeMs: CACHE_MS, maxSize: CACHE_TEXTS })
     // A short idle limit needs fresher times, or a session in use would look idle to another node.
     const everyMs = Math.max(1_000, Math.min(RECORD_EVERY_MS, sessionIdleMs / 10))
     this.#usage = new UsageRecorder({ db, clock, log, everyMs })
@@ -100,14 +104,24 @@ export class DatabaseAuthenticator implements Authenticator {
   /** Writes the times of last use that are still in memory. */
   async close(): Promise<void> {
     this.#stopListening()
+    this.#recent.clear()
     await this.#usage.close()
   }
 
   recall(source: CredentialSource): Authentication | undefined {
+    const text = credentialText(source)
+    const recent = text === undefined ? undefined : this.#recent.get(text)
+    if (recent !== undefined) {
+      const known = this.#cache.peek(recent.key)
+      return known && this.#decide(known, recent.credentials, source)
+    }
     const credentials = parseCredentials(source)
     if (!isSecret(credentials)) return undefined
-    const known = this.#cache.peek(cacheKey(credentials))
-    return known && this.#decide(known, credentials, source)
+    const key = cacheKey(credentials)
+    const known = this.#cache.peek(key)
+    if (known === undefined) return undefined
+    if (text !== undefined) this.#recent.keep(text, { credentials, key })
+    return this.#decide(known, credentials, source)
   }
 
   async #judge(credentials: Secret, source: CredentialSource): Promise<Authentication> {

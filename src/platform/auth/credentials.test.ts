@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { credentialSource, parseCredentials } from './credentials.ts'
+import { credentialSource, credentialText, parseCredentials } from './credentials.ts'
 import { csrfTokenMatches, isStateChanging } from './csrf.ts'
 import { mintAccessToken, mintApiKey, mintApplicationKey, mintSessionToken } from './secrets.ts'
 import { clearedSessionCookie, readSessionCookie, sessionCookie } from './session-cookie.ts'
@@ -22,6 +22,18 @@ describe('credentials of a request', () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
       assert.deepEqual(parse({ authorization: `${scheme} ${TOKEN}` }), { kind: 'token', token: TOKEN })
       assert.deepEqual(parse({ authorization: `${scheme}   ${TOKEN}  ` }), { kind: 'token', token: TOKEN })
+    }
+  })
+
+  test('a text stands for a bearer or a key pair, and for nothing else', () => {
+    const textOf = (headers: Record<string, string>) =>
+      credentialText(credentialSource(headers, { remoteAddress: '', method: 'GET', serverOrigin: '' }))
+    const basic = { authorization: 'Basic YTpi' }
+    assert.equal(textOf({ authorization: `Bearer ${TOKEN}`, ...KEYS, ...COOKIE }), `Bearer ${TOKEN}`)
+    assert.equal(textOf({ ...KEYS, ...basic }), textOf(KEYS))
+    assert.notEqual(textOf({ ...KEYS, 'dd-application-key': mintApplicationKey().plain }), textOf(KEYS))
+    for (const headers of [{}, basic, COOKIE, { ...COOKIE, ...basic }, { 'dd-api-key': API }]) {
+      assert.equal(textOf(headers as Record<string, string>), undefined)
     }
   })
 

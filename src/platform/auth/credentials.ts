@@ -63,6 +63,18 @@ export function parseCredentials(source: Pick<CredentialSource, 'header'>): Cred
   return apiKey || applicationKey || authorization !== undefined ? { kind: 'incomplete' } : { kind: 'absent' }
 }
 
+/**
+ * The text of what `parseCredentials` would judge, where that is a bearer or a key pair: the same text is the same
+ * credentials. A header cannot hold the line break between two keys.
+ */
+export function credentialText(source: Pick<CredentialSource, 'header'>): string | undefined {
+  const authorization = source.header('authorization')
+  if (authorization !== undefined && BEARER.test(authorization)) return authorization
+  const apiKey = source.header('dd-api-key') || source.header('x-api-key')
+  const applicationKey = apiKey && (source.header('dd-application-key') || source.header('x-application-key'))
+  return applicationKey ? `${apiKey}\n${applicationKey}` : undefined
+}
+
 function parseToken(token: string): Credentials {
   if (SESSION_TOKEN.test(token)) return { kind: 'session', token, via: 'session' }
   return BEARER_TOKEN.test(token) ? { kind: 'token', token } : { kind: 'malformed' }

@@ -63,6 +63,8 @@ export interface RolesTable {
   modified_at: Micros
   /** What lists are sorted and searched by, here and in the next three: the name in lower case. */
   name_key: string
+  /** Set while it is taken from its members: to everybody it is gone. */
+  deleted_at?: Micros | null
 }
 
 export interface RolePermissionsTable {

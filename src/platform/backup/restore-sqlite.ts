@@ -2,7 +2,7 @@ import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrate } from '../storage/migrate.ts'
 import { MIGRATIONS, type Migration } from '../storage/migrations/index.ts'
-import { openDatabase, SQLITE_FILE } from '../storage/open.ts'
+import { openDatabase, SEARCH_FILE, SQLITE_FILE } from '../storage/open.ts'
 import { SqliteConnection } from '../storage/sqlite-connection.ts'
 import type { BackupFormat } from './backup.ts'
 import { fileTrouble, notEmpty } from './backup-errors.ts'
@@ -36,6 +36,8 @@ export async function restoreSqlite(options: RestoreOptions, format: BackupForma
     flushFile(built)
     // NOTE The old log must go before the new file comes: SQLite would apply it to whatever has the name.
     for (const old of [`${target}-wal`, `${target}-shm`, target]) rmSync(old, { force: true })
+    // Of what was here before; the server makes a new one.
+    for (const end of ['', '-wal', '-shm']) rmSync(join(dataDir, `${SEARCH_FILE}${end}`), { force: true })
     renameSync(built, target)
     flushDirectory(dataDir)
     return { format, ...contents }

@@ -20,10 +20,11 @@ export const MICROS_PER_SECOND = 1_000_000
 const LONGEST_TIMER_MS = 2_147_483_647
 
 export class SystemClock implements Clock {
+  readonly #originMs = performance.timeOrigin
   #last = 0
 
   now(): Micros {
-    const micros = Math.round((performance.timeOrigin + performance.now()) * MICROS_PER_MS)
+    const micros = Math.round((this.#originMs + performance.now()) * MICROS_PER_MS)
     this.#last = micros > this.#last ? micros : this.#last + 1
     return this.#last
   }
@@ -73,7 +74,14 @@ export function holdProcess(): () => void {
   return () => clearInterval(timer)
 }
 
-/** RFC 3339 in UTC with milliseconds, as every surface writes times. */
+let writtenMs = Number.NaN
+let written = ''
+
+/** RFC 3339 in UTC with milliseconds, as every surface writes times. The last one is kept: what is new has two alike. */
 export function toRfc3339(at: Micros): string {
-  return new Date(Math.floor(at / MICROS_PER_MS)).toISOString()
+  const ms = Math.floor(at / MICROS_PER_MS)
+  if (ms === writtenMs) return written
+  written = new Date(ms).toISOString()
+  writtenMs = ms
+  return written
 }

@@ -24,6 +24,7 @@ export const ERROR_CODES = {
   request_timeout: { http: 408, rpc: 4, retryable: true, meaning: 'The request did not arrive in time.' },
   conflict: { http: 409, rpc: 6, retryable: false, meaning: 'Something with that identity exists already.' },
   aborted: { http: 409, rpc: 10, retryable: true, meaning: 'A concurrent change won; read again and repeat.' },
+  gone: { http: 410, rpc: 9, retryable: false, meaning: 'It was there once and is no longer kept.' },
   precondition_failed: { http: 412, rpc: 9, retryable: false, meaning: 'If-Match does not name the current version.' },
   too_large: { http: 413, rpc: 3, retryable: false, meaning: 'The request body is larger than allowed.' },
   uri_too_long: { http: 414, rpc: 3, retryable: false, meaning: 'The request address is longer than allowed.' },

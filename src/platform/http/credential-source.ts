@@ -5,10 +5,12 @@ import { plainAddress } from './client-address.ts'
 /** An HTTP request as authentication sees it. */
 export class HttpCredentialSource implements CredentialSource {
   readonly #request: FastifyRequest
+  readonly #headers: FastifyRequest['headers']
   readonly serverOrigin: string
 
   constructor(request: FastifyRequest, serverOrigin: string) {
     this.#request = request
+    this.#headers = request.headers
     this.serverOrigin = serverOrigin
   }
 
@@ -21,11 +23,11 @@ export class HttpCredentialSource implements CredentialSource {
   }
 
   header(name: string): string | undefined {
-    const value = this.#request.headers[name]
+    const value = this.#headers[name]
     return Array.isArray(value) ? value.join(', ') : value
   }
 
   headerNames(): Iterable<string> {
-    return Object.keys(this.#request.headers)
+    return Object.keys(this.#headers)
   }
 }

@@ -30,8 +30,10 @@ export function problemTexts(root: JsonSchema, errors: TLocalizedValidationError
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
   const problems: Place[] = []
   const said = new Set<string>()
+  const meant = new Set(unions.flatMap((union) => meantBranch(union, errors)))
   for (const error of errors) {
-    if (unions.some((union) => isBranchOf(union, error))) continue
+    if (!meant.has(error) && unions.some((union) => isBranchOf(union, error))) continue
+    if (unions.includes(error) && errors.some((one) => meant.has(one) && isBranchOf(error, one))) continue
     for (const problem of toProblems(root, error)) {
       const key = `${problem.at.join('/')} ${problem.text}`
       if (!said.has(key)) problems.push(problem)
@@ -45,9 +47,27 @@ function isBranchOf(union: TLocalizedValidationError, error: TLocalizedValidatio
   return union !== error && error.schemaPath.startsWith(`${union.schemaPath}/${union.keyword}/`)
 }
 
+/** Of alternatives of different types, such as a text or null, the one with the type of the value is what was meant. */
+function meantBranch(
+  union: TLocalizedValidationError,
+  errors: readonly TLocalizedValidationError[],
+): TLocalizedValidationError[] {
+  const branches = Map.groupBy(
+    errors.filter((error) => isBranchOf(union, error)),
+    ({ schemaPath }) => schemaPath.slice(`${union.schemaPath}/${union.keyword}/`.length).split('/')[0],
+  )
+  const fitting = [...branches.values()].filter((branch) =>
+    branch.every(({ keyword, instancePath }) => keyword !== 'type' || instancePath !== union.instancePath),
+  )
+  const [only] = fitting
+  const isKindOfValue = only?.every(({ keyword }) => keyword !== 'const' && keyword !== 'enum')
+  return fitting.length === 1 && only !== undefined && isKindOfValue ? only : []
+}
+
 function toProblems(root: JsonSchema, error: TLocalizedValidationError): Place[] {
   const at = error.instancePath === '' ? [] : error.instancePath.slice(1).split('/').map(toStep)
-  const problem = (text: string): Place[] => [{ at, text, kind: error.keyword }]
+  const kind = error.keyword === '~refine' ? 'value' : error.keyword
+  const problem = (text: string): Place[] => [{ at, text, kind }]
   switch (error.keyword) {
     case 'required':
       return error.params.requiredProperties.map((name) => ({

@@ -40,6 +40,13 @@ test('every problem is reported at once, with the place it is at', () => {
   assert.deepEqual(problemsOf(User, undefined), ['Request body is required'])
 })
 
+test('what is wrong with a value that may be null is said of its type', () => {
+  const attributes = { email: 'ada@example.org', name: 'too long' }
+  assert.deepEqual(problemsOf(User, { data: { type: 'users', attributes } }), [
+    'data.attributes.name must have at most 5 characters',
+  ])
+})
+
 test('values are never converted: a number in quotes is no number', () => {
   assert.deepEqual(problemsOf(Type.Object({ n: Type.Integer() }), { n: '1' }), ['n must be an integer'])
 })

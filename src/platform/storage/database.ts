@@ -14,6 +14,10 @@ export interface Reader {
 /** A Reader that may write, inside one transaction. Dead as soon as the transaction ended. */
 export interface Transaction extends Reader {
   readonly isTransaction: true
+  /** Runs a statement without rows to answer; how many rows it changed. */
+  change<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<number>
+  /** Runs such a statement for each of the inputs, in order. */
+  changeEach<Input extends object>(statement: Statement<Input, never>, inputs: readonly Input[]): Promise<void>
   /** Runs once the change is durable; never when it was rolled back. Must not throw. */
   afterCommit(callback: () => void): void
   /** Tells every process that listens on the topic, once the change is durable. At most 7,000 bytes. */

@@ -19,6 +19,8 @@ export interface OpenOptions {
 }
 
 export const SQLITE_FILE = 'commonplace.db'
+/** Made from the other one, and made anew whenever it is missing. */
+export const SEARCH_FILE = 'search.db'
 
 export async function openDatabase(options: OpenOptions): Promise<Database> {
   const { databaseUrl, dataDir, poolSize = 10, clock, log } = options

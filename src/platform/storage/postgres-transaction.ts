@@ -32,10 +32,15 @@ export class PostgresTransaction implements Transaction {
   }
 
   async run<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]> {
-    this.#assertOpen()
-    const prepared = statement.prepared('postgres')
-    const { rows } = await this.#ask({ name: prepared.name, text: prepared.sql, values: prepared.bind(input) })
-    return rows
+    return (await this.#runPrepared(statement, input)).rows
+  }
+
+  async change<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<number> {
+    return (await this.#runPrepared(statement, input)).rowCount ?? 0
+  }
+
+  async changeEach<Input extends object>(statement: Statement<Input, never>, inputs: readonly Input[]): Promise<void> {
+    for (const input of inputs) await this.#runPrepared(statement, input)
   }
 
   afterCommit(callback: () => void): void {
@@ -48,6 +53,15 @@ export class PostgresTransaction implements Transaction {
 
   end(): void {
     this.#ended = true
+  }
+
+  async #runPrepared<Input extends object>(
+    statement: Statement<Input, unknown>,
+    input: Input,
+  ): Promise<pg.QueryResult> {
+    this.#assertOpen()
+    const { name, sql, bind } = statement.prepared('postgres')
+    return this.#ask({ name, text: sql, values: bind(input) })
   }
 
   async #execute(sql: string, parameters: readonly unknown[]): Promise<QueryResult<unknown>> {

@@ -13,12 +13,16 @@ const STATEMENT_CACHE_SIZE = 500
 const READ_WAIT_MS = 50
 const OPEN_WAIT_MS = 5_000
 
+// Of pages; what does not fit comes from the memory of the operating system.
+const CACHE_KIB = 65_536
+
 /** One SQLite connection with prepared statements kept by their text, least recently used dropped first. */
 export class SqliteConnection {
   readonly #db: DatabaseSync
   readonly #statements = new Map<string, CachedStatement>()
+  #attached: ReadonlyMap<string, string> = new Map()
 
-  constructor(file: string, options: { readOnly: boolean }) {
+  constructor(file: string, options: { readOnly: boolean; cacheKib?: number }) {
     this.#db = new DatabaseSync(file, {
       readOnly: options.readOnly,
       enableForeignKeyConstraints: true,
@@ -31,10 +35,12 @@ export class SqliteConnection {
       // Anonymization promises that no byte of a person stays behind.
       this.#db.exec('pragma secure_delete = on')
       this.#db.exec('pragma journal_size_limit = 67108864')
+      // Pages that change again and again are copied into the file less often than by default.
+      this.#db.exec('pragma wal_autocheckpoint = 4000')
       // From here on waiting is the writer's: inside SQLite it would stop the event loop.
       this.#db.exec('pragma busy_timeout = 0')
     }
-    this.#db.exec('pragma cache_size = -16384')
+    this.#db.exec(`pragma cache_size = -${options.cacheKib ?? CACHE_KIB}`)
     this.#db.exec('pragma temp_store = memory')
   }
 
@@ -61,9 +67,23 @@ export class SqliteConnection {
     return []
   }
 
+  /** How many rows the statement changed. */
+  change(sql: string, parameters: readonly unknown[]): number {
+    return Number(this.#prepare(sql).statement.run(...(parameters as SQLInputValue[])).changes)
+  }
+
   /** Rows as they are read; holds a statement of its own, so other queries may run between two of them. */
   *iterate(sql: string, parameters: readonly unknown[]): Generator<unknown> {
     yield* this.#db.prepare(sql).iterate(...(parameters as SQLInputValue[]))
+  }
+
+  /** Makes the tables of these files readable beside its own, by their names, and those of no others. The same map: as it is. */
+  attach(files: ReadonlyMap<string, string>): void {
+    if (files === this.#attached) return
+    for (const name of this.#attached.keys()) this.#db.exec(`detach database ${name}`)
+    this.#attached = new Map()
+    for (const [name, file] of files) this.#db.prepare(`attach database ? as ${name}`).run(file)
+    this.#attached = files
   }
 
   #prepare(sql: string): CachedStatement {

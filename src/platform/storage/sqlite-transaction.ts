@@ -9,6 +9,7 @@ import type { Tables } from './tables.ts'
 
 // SQLite answers at once, so a long transaction would never let the event loop turn; it steps aside this often.
 const YIELD_EVERY_MS = 10
+const ROWS_AT_ONCE = 500
 
 /** One operation inside the writer's commit. The writer decides when it begins, ends or is interrupted. */
 export class SqliteTransaction implements Transaction {
@@ -59,6 +60,22 @@ export class SqliteTransaction implements Transaction {
   run<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]> {
     const prepared = statement.prepared('sqlite')
     return this.#whenFree(() => this.#connection.rows(prepared.sql, prepared.bind(input)) as Row[])
+  }
+
+  change<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<number> {
+    const prepared = statement.prepared('sqlite')
+    return this.#whenFree(() => this.#connection.change(prepared.sql, prepared.bind(input)))
+  }
+
+  // One turn of the microtask queue for many rows, not one for each.
+  async changeEach<Input extends object>(statement: Statement<Input, never>, inputs: readonly Input[]): Promise<void> {
+    const { sql, bind } = statement.prepared('sqlite')
+    for (let start = 0; start < inputs.length; start += ROWS_AT_ONCE) {
+      const some = inputs.length <= ROWS_AT_ONCE ? inputs : inputs.slice(start, start + ROWS_AT_ONCE)
+      await this.#whenFree(() => {
+        for (const input of some) this.#connection.change(sql, bind(input))
+      })
+    }
   }
 
   afterCommit(callback: () => void): void {

@@ -28,7 +28,7 @@ import { SqliteTransaction } from './sqlite-transaction.ts'
 import { isSqliteBusy, toStorageError } from './storage-errors.ts'
 
 // A batch ends when it is this old or this long, so that the first in it does not wait for the last to arrive.
-const BATCH_MS = 10
+const BATCH_MS = 25
 const BATCH_OPERATIONS = 1_000
 const DEMOTE_AFTER_MS = 25
 const STALL_MS = 2_000
@@ -114,7 +114,8 @@ export class SqliteWriter {
       let batch = this.#quick.splice(0, BATCH_OPERATIONS)
       while (batch.length > 0) batch = await this.#commitTogether(batch, this.#carefulBatches > 0)
       const long = this.#alone.shift()
-      if (long !== undefined) await this.#commitTogether([long], true)
+      // Without a savepoint: there is nobody else to spare, and inside one SQLite keeps a copy of every page of every statement.
+      if (long !== undefined) await this.#commitTogether([long], false)
       this.#between.shift()?.()
       // Those just answered may send their next write now, and it joins the next batch.
       await nextTurn()
@@ -147,6 +148,10 @@ export class SqliteWriter {
         } else outcomes.push(outcome)
         if (!careful && (outcome === DEMOTED || 'error' in outcome)) {
           this.#connection.execute('rollback', [])
+          if (operation.alone && outcome !== DEMOTED) {
+            this.#answer(outcome)
+            return []
+          }
           this.#carefulBatches = CAREFUL_BATCHES
           return this.#commitTogether(batch, true)
         }

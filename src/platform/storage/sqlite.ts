@@ -13,6 +13,8 @@ import type { Tables } from './tables.ts'
 
 // Snapshots that are open at the same time; more wait for one to end.
 const SNAPSHOT_CONNECTIONS = 8
+// Each has a cache of its own, so all of them together bound what lists of a large table may take.
+const SNAPSHOT_CACHE_KIB = 4_096
 
 /** The embedded engine: one file, one writer, read connections of their own. */
 export class SqliteDatabase implements Database {
@@ -25,6 +27,7 @@ export class SqliteDatabase implements Database {
   readonly #reader: SqliteConnection
   readonly #snapshots: SqliteConnection[] = []
   readonly #waiting: ((connection: SqliteConnection) => void)[] = []
+  #attached: ReadonlyMap<string, string> = new Map()
   #openSnapshots = 0
   #closed = false
 
@@ -50,6 +53,7 @@ export class SqliteDatabase implements Database {
   async read<T>(work: (snapshot: Reader) => Promise<T>): Promise<T> {
     const connection = await this.#borrow()
     try {
+      this.#attachTo(connection)
       connection.execute('begin', [])
       return await work(new Snapshot(connection))
     } catch (error) {
@@ -66,6 +70,21 @@ export class SqliteDatabase implements Database {
 
   subscribe(topic: string, listener: (body: string) => void): () => void {
     return this.#signals.subscribe(topic, listener)
+  }
+
+  /**
+   * Makes the tables of another file readable beside those of this one; null ends that. A snapshot that is open goes on with
+   * what it began with.
+   */
+  attach(name: string, file: string | null): void {
+    // A new map even for the same name: there may be another file behind it.
+    const others = [...this.#attached].filter(([other]) => other !== name)
+    this.#attached = new Map(file === null ? others : [...others, [name, file]])
+    try {
+      for (const connection of [this.#reader, ...this.#snapshots]) connection.attach(this.#attached)
+    } catch (error) {
+      throw toStorageError(error)
+    }
   }
 
   eraseTraces(): Promise<void> {
@@ -99,11 +118,20 @@ export class SqliteDatabase implements Database {
     if (idle !== undefined) return idle
     if (this.#openSnapshots >= SNAPSHOT_CONNECTIONS) return new Promise((resolve) => this.#waiting.push(resolve))
     try {
-      const connection = new SqliteConnection(this.file, { readOnly: true })
+      const connection = new SqliteConnection(this.file, { readOnly: true, cacheKib: SNAPSHOT_CACHE_KIB })
       this.#openSnapshots++
       return connection
     } catch (error) {
       throw toStorageError(error)
+    }
+  }
+
+  /** Other files are for some questions only; a damaged one must not be in the way of the rest. */
+  #attachTo(connection: SqliteConnection): void {
+    try {
+      connection.attach(this.#attached)
+    } catch {
+      // Who asks for its tables hears that there are none.
     }
   }
 
@@ -117,12 +145,16 @@ export class SqliteDatabase implements Database {
 
 class Snapshot implements Reader {
   readonly engine = 'sqlite'
-  readonly query: Kysely<Tables>
   readonly #connection: SqliteConnection
+  #query: Kysely<Tables> | undefined
 
   constructor(connection: SqliteConnection) {
     this.#connection = connection
-    this.query = kyselyOver('sqlite', new ConnectionRunner(connection))
+  }
+
+  get query(): Kysely<Tables> {
+    this.#query ??= kyselyOver('sqlite', new ConnectionRunner(this.#connection))
+    return this.#query
   }
 
   async run<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]> {

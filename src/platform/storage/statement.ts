@@ -69,18 +69,18 @@ function prepare<Input extends object>(
   name: string,
 ): PreparedStatement<Input> {
   const { sql, parameters } = query.compile(COMPILERS[engine])
-  const slots = parameters.map((value) => (value instanceof Placeholder ? value.key : new Constant(value)))
+  const keys = parameters.map((value) => (value instanceof Placeholder ? (value.key as keyof Input) : null))
   return {
     sql,
     name,
-    bind: (input) => slots.map((slot) => (slot instanceof Constant ? slot.value : input[slot as keyof Input])),
-  }
-}
-
-class Constant {
-  readonly value: unknown
-  constructor(value: unknown) {
-    this.value = value
+    bind(input) {
+      const values: unknown[] = []
+      for (let i = 0; i < keys.length; i++) {
+        const key = keys[i] as keyof Input | null
+        values.push(key === null ? parameters[i] : input[key])
+      }
+      return values
+    },
   }
 }
 

@@ -2,6 +2,7 @@ import { AppError, isAppError } from '../errors/app-error.ts'
 
 /** SQLite's extended result codes and PostgreSQL's SQLSTATEs that the code tells apart. */
 const SQLITE = {
+  ERROR: 1,
   BUSY: 5,
   LOCKED: 6,
   NOMEM: 7,
@@ -13,6 +14,7 @@ const SQLITE = {
   CONSTRAINT: 19,
   NOTADB: 26,
 }
+const DAMAGE = new Set([SQLITE.ERROR, SQLITE.CORRUPT, SQLITE.CONSTRAINT, SQLITE.NOTADB])
 const SQLITE_UNIQUE = new Set([1555, 2067, 2579])
 const RETRY_STATES = new Set(['40001', '40P01'])
 const LOST_STATES = /^(08...|28...|3D000|57P0[1-5]|53300|53400|58...)$/
@@ -48,6 +50,12 @@ export function isSqliteBusy(error: unknown): boolean {
   return code === SQLITE.BUSY || code === SQLITE.LOCKED
 }
 
+/** A file that has one writer, who breaks none of its rules, is no database, or not as the writer left it. */
+export function isSqliteDamage(error: unknown): boolean {
+  const code = sqliteCode((error ?? {}) as EngineError)
+  return code !== undefined && DAMAGE.has(code)
+}
+
 /** PostgreSQL asks for the whole transaction to be run again. */
 export function isSerializationFailure(error: unknown): boolean {
   return RETRY_STATES.has((error as EngineError)?.code ?? '')
@@ -58,7 +66,7 @@ export function isConnectionLost(error: unknown): boolean {
   return (
     LOST_CODES.has(code ?? '') ||
     LOST_STATES.test(code ?? '') ||
-    /connection terminated|timeout exceeded when trying to connect|query read timeout|client has encountered a connection error|not queryable/i.test(
+    /connection terminated|not currently accepting connections|timeout exceeded when trying to connect|query read timeout|client has encountered a connection error|not queryable/i.test(
       message ?? '',
     )
   )

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { UserId } from '../../platform/auth/principal.ts'
+import { callerOf } from '../../platform/http/caller-of.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { parseId } from '../../platform/ids/uuid.ts'
-import { callerOf } from '../caller-of.ts'
 import type { UsersDeps } from '../deps.ts'
 import { type Anonymization, AnonymizeService } from './anonymize-service.ts'
 

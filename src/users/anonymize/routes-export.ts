@@ -3,13 +3,13 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
 import { selfOr } from '../../platform/http/access.ts'
+import { callerOf } from '../../platform/http/caller-of.ts'
 import { operation } from '../../platform/http/operation.ts'
+import { pathId } from '../../platform/http/path-id.ts'
 import { JSON_TYPE } from '../../platform/http/send-hook.ts'
 import type { Person } from '../../platform/personal-data/personal-data.ts'
-import { callerOf } from '../caller-of.ts'
 import type { UsersDeps } from '../deps.ts'
 import { requireUser } from '../look-up.ts'
-import { pathId } from '../path-id.ts'
 
 const PersonalDataDocument = Type.Object({
   data: Type.Object({

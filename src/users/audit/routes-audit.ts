@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { listAudit, type RecordedEvent, streamAudit } from '../../platform/audit/list.ts'
+import { callerOf } from '../../platform/http/caller-of.ts'
 import { operation } from '../../platform/http/operation.ts'
-import { callerOf } from '../caller-of.ts'
 import type { UsersDeps } from '../deps.ts'
 import { AuditListDocument, AuditQuery, auditEventToWire, auditFilter } from './schema-audit.ts'
 

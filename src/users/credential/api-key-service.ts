@@ -1,8 +1,9 @@
 /** API keys once they are made; credential-service.ts makes them. */
+
+import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Reader } from '../../platform/storage/database.ts'
-import { auditChange, type ClientInfo } from '../audit/audit-change.ts'
 import { parseLabel } from '../label.ts'
 import type { ListCounts } from '../page.ts'
 import type { ApiKey } from './credential.ts'

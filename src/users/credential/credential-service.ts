@@ -1,11 +1,12 @@
 /** Makes tokens and keys. A plain secret leaves this file once, in the answer of the call that made it. */
+
+import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { IdentityChanges } from '../../platform/auth/identity-changes.ts'
 import type { Principal, UserId } from '../../platform/auth/principal.ts'
 import { type MintedSecret, mintAccessToken, mintApiKey, mintApplicationKey } from '../../platform/auth/secrets.ts'
 import type { Clock, Micros } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
-import { auditChange, type ClientInfo } from '../audit/audit-change.ts'
 import { parseLabel } from '../label.ts'
 import {
   type AccessToken,

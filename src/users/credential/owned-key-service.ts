@@ -1,8 +1,9 @@
 /** Tokens and application keys once they are made: seen, renamed, narrowed, revoked. Their secrets are gone by now. */
+
+import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal, UserId } from '../../platform/auth/principal.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Reader } from '../../platform/storage/database.ts'
-import { auditChange, type ClientInfo } from '../audit/audit-change.ts'
 import { parseLabel } from '../label.ts'
 import type { ListCounts } from '../page.ts'
 import { type OwnedCredentials, type OwnedCredentialTable, parseScopes } from './credential.ts'

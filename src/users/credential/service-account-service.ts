@@ -1,10 +1,11 @@
 /** Users that are programs: Active at once, without a password, known by their keys. */
+
+import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { IdentityChanges } from '../../platform/auth/identity-changes.ts'
 import type { Principal, UserId } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { newId } from '../../platform/ids/uuid.ts'
 import type { Database } from '../../platform/storage/database.ts'
-import { auditChange, type ClientInfo } from '../audit/audit-change.ts'
 import { requireRoles } from '../look-up.ts'
 import { giveRole } from '../role/role-membership.ts'
 import { acceptEmail } from '../user/accept-email.ts'

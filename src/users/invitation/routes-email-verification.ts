@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import { clientOf } from '../../platform/http/client-of.ts'
 import { operation } from '../../platform/http/operation.ts'
-import { clientOf } from '../client-of.ts'
 import type { UsersDeps } from '../deps.ts'
 import { PUBLIC } from '../sign-in/public-limits.ts'
 import { confirmEmail } from './email-verification.ts'

@@ -1,9 +1,10 @@
 /** Who has which role: given and taken in the transaction of whoever decides it. */
+
+import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { IdentityChanges } from '../../platform/auth/identity-changes.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
-import { auditChange, type ClientInfo } from '../audit/audit-change.ts'
 import { keepAnAdministrator, refuseEscalation } from '../guards.ts'
 import type { Role, User } from '../user/user.ts'
 import { addUserRole, permissionsOfRole, removeUserRole } from './store-roles.ts'

@@ -1,4 +1,6 @@
 /** Roles made, changed and deleted. What they hold is read in role-reader.ts; who has them is in role-membership.ts. */
+
+import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { IdentityChanges } from '../../platform/auth/identity-changes.ts'
 import { MANAGED_ROLES, type RoleId } from '../../platform/auth/managed-roles.ts'
 import { type CataloguePermission, isPermissionName, type PermissionName } from '../../platform/auth/permissions.ts'
@@ -8,7 +10,6 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import { requireMatch } from '../../platform/http/etag.ts'
 import { newId } from '../../platform/ids/uuid.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
-import { auditChange, type ClientInfo } from '../audit/audit-change.ts'
 import { refuseEscalation } from '../guards.ts'
 import { requireRole } from '../look-up.ts'
 import type { Role } from '../user/user.ts'
@@ -21,9 +22,9 @@ import {
   withBase,
   withoutBase,
 } from './role.ts'
+import { removeRole } from './role-removal.ts'
 import {
   addRolePermissions,
-  deleteRole,
   findRolesByName,
   insertRole,
   permissionsOfRole,
@@ -35,6 +36,8 @@ export interface RoleServiceOptions {
   db: Database
   clock: Clock
   changes: IdentityChanges
+  /** With more members it is taken from them afterwards, so many at a time. */
+  removalStep?: number
 }
 
 export interface NewRole extends RoleWish {
@@ -127,12 +130,11 @@ export class RoleService {
       async (tx) => {
         const role = await requireRole(tx, principal, input.roleId)
         refuseManaged(role)
-        await deleteRole(tx, role)
+        await removeRole(tx, role, this.#options.clock.now(), this.#options.removalStep)
         const changes = { name: { old: role.name } }
         await auditChange(tx, principal, { action: 'role.deleted', target: target(role), changes }, client)
         this.#options.changes.announce(tx)
       },
-      // A role may have a million members.
       { alone: true },
     )
   }

@@ -2,8 +2,8 @@
 import { MANAGED_ROLE_NAMES } from '../../platform/auth/managed-roles.ts'
 import { type CataloguePermission, PERMISSIONS, type PermissionName } from '../../platform/auth/permissions.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
+import { shownId } from '../../platform/http/path-id.ts'
 import { labelProblem } from '../label.ts'
-import { shownId } from '../path-id.ts'
 import type { Role } from '../user/user.ts'
 
 const BASE = new Set<PermissionName>(PERMISSIONS.filter(({ restricted }) => restricted).map(({ name }) => name))

@@ -2,15 +2,16 @@ import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { RoleId } from '../../platform/auth/managed-roles.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
+import { callerOf } from '../../platform/http/caller-of.ts'
+import { clientOf } from '../../platform/http/client-of.ts'
 import { operation } from '../../platform/http/operation.ts'
-import { callerOf } from '../caller-of.ts'
-import { clientOf } from '../client-of.ts'
+import { pathId } from '../../platform/http/path-id.ts'
 import type { UsersDeps } from '../deps.ts'
 import { requireRole } from '../look-up.ts'
 import { pageOf, sortOf } from '../page.ts'
-import { pathId } from '../path-id.ts'
 import { pageFields, sortField } from '../schema-fields.ts'
 import { UserLister } from '../user/list-users.ts'
+import { readFresh } from '../user/read-fresh.ts'
 import { userDocuments } from '../user/user-document.ts'
 import { UserService } from '../user/user-service.ts'
 import { pageMeta, UserListDocument } from '../wire.ts'
@@ -44,7 +45,7 @@ export function roleUserRoutes(server: FastifyInstance, deps: UsersDeps): void {
   async function members({ organizationId }: Principal, roleId: RoleId, query: Static<typeof MembersQuery>) {
     const { field: sort, descending } = sortOf(query.sort ?? 'name')
     const wanted = { page: pageOf(query), order: { sort, descending }, filter: query.filter, memberOf: roleId }
-    return db.read(async (snapshot) => {
+    return readFresh(db, async (snapshot) => {
       const list = await lister.list(snapshot, organizationId, wanted)
       const documents = await userDocuments(snapshot, organizationId, list.users, deps.baseUrl())
       return { ...documents, meta: pageMeta(list) }

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { callerOf } from '../../platform/http/caller-of.ts'
+import { clientOf } from '../../platform/http/client-of.ts'
 import { operation } from '../../platform/http/operation.ts'
-import { callerOf } from '../caller-of.ts'
-import { clientOf } from '../client-of.ts'
+import { pathId, requireSameId } from '../../platform/http/path-id.ts'
 import type { UsersDeps } from '../deps.ts'
-import { pathId, requireSameId } from '../path-id.ts'
 import { pageMeta, roleToWire } from '../wire.ts'
 import { roleTag } from './role.ts'
 import { type ListedRole, RoleReader } from './role-reader.ts'
+import { registerRoleRemoval } from './role-removal.ts'
 import { RoleService } from './role-service.ts'
 import {
   RoleCloneBody,
@@ -26,6 +27,7 @@ const WRITE = { surface: 'users', access: 'user_access_manage', rateLimit: 'user
 
 export function roleRoutes(server: FastifyInstance, deps: UsersDeps): void {
   const roles = new RoleService(deps)
+  registerRoleRemoval(deps)
   const reader = new RoleReader(deps)
 
   function answer(reply: FastifyReply, role: ListedRole) {

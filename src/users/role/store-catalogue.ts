@@ -36,6 +36,7 @@ export async function listReceivingRoles(reader: Reader): Promise<Role[]> {
   const rows = await reader.query
     .selectFrom('roles')
     .selectAll()
+    .where('deleted_at', 'is', null)
     .where((condition) =>
       condition.or([condition('managed', 'is not', null), condition('receives_permissions_from', '<>', '[]')]),
     )

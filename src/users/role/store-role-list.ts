@@ -24,7 +24,10 @@ export interface RoleList extends ListCounts {
 
 /** Roles are few (tens, not millions), so the counts are counted. */
 export async function listRoles(reader: Reader, organizationId: OrganizationId, query: RoleQuery): Promise<RoleList> {
-  const all = reader.query.selectFrom('roles').where('organization_id', '=', organizationId)
+  const all = reader.query
+    .selectFrom('roles')
+    .where('organization_id', '=', organizationId)
+    .where('deleted_at', 'is', null)
   const { total } = await all.select(counted.as('total')).executeTakeFirstOrThrow()
   if (query.ids?.length === 0) return { roles: [], total, filtered: 0 }
   let matching = all

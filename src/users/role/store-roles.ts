@@ -75,14 +75,29 @@ export async function updateRole(tx: Transaction, role: Role): Promise<void> {
     .execute()
 }
 
+/** Gone from every answer, and without a right, while its members still have it. */
+export async function hideRole(tx: Transaction, { id }: Role, at: Micros): Promise<void> {
+  await tx.query.updateTable('roles').set({ deleted_at: at }).where('id', '=', id).execute()
+  await tx.query.deleteFrom('role_permissions').where('role_id', '=', id).execute()
+  await dropTally(tx, roleTally(id))
+}
+
+/** Takes it from so many of its members; answers from how many. */
+export async function removeMembers(tx: Transaction, roleId: RoleId, limit: number): Promise<number> {
+  const { numDeletedRows } = await tx.query
+    .deleteFrom('user_roles')
+    .where('role_id', '=', roleId)
+    .where('user_id', 'in', (eb) =>
+      eb.selectFrom('user_roles').select('user_id').where('role_id', '=', roleId).limit(limit),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}
+
 /** Takes it from its members as well. */
-export async function deleteRole(tx: Transaction, role: Role): Promise<void> {
-  await tx.query
-    .deleteFrom('roles')
-    .where('organization_id', '=', role.organizationId)
-    .where('id', '=', role.id)
-    .execute()
-  await dropTally(tx, roleTally(role.id))
+export async function deleteRole(tx: Transaction, id: RoleId): Promise<void> {
+  await tx.query.deleteFrom('roles').where('id', '=', id).execute()
+  await dropTally(tx, roleTally(id))
 }
 
 export async function addRolePermissions(
@@ -160,6 +175,7 @@ export async function rolesOfUsers(reader: Reader, userIds: UserId[]): Promise<M
     .selectAll('roles')
     .select('user_roles.user_id')
     .where('user_roles.user_id', 'in', userIds)
+    .where('roles.deleted_at', 'is', null)
     .execute()
   // Not in SQL: PostgreSQL would order names as the locale of the database has it.
   for (const row of rows.sort(byName)) roles.get(row.user_id)?.push(toRole(row))
@@ -211,7 +227,11 @@ export async function someActiveAdministrators(reader: Reader, organizationId: O
 }
 
 function rolesOf(reader: Reader, organizationId: OrganizationId) {
-  return reader.query.selectFrom('roles').selectAll().where('organization_id', '=', organizationId)
+  return reader.query
+    .selectFrom('roles')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('deleted_at', 'is', null)
 }
 
 export function toRole(row: RolesTable): Role {

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../platform/errors/app-error.ts'
+import { clientOf } from '../../platform/http/client-of.ts'
 import { type OperationRequest, operation } from '../../platform/http/operation.ts'
-import { clientOf } from '../client-of.ts'
 import type { UsersDeps } from '../deps.ts'
 import { requireUser } from '../look-up.ts'
 import { userDocument } from '../user/user-document.ts'

@@ -1,7 +1,7 @@
 /**
  * A page of users at the same cost whether there are ten thousand or a million: places come from an index, counts from
- * tallies. What cannot be had that way (a text that very many hold, members of several roles) is worked out in short
- * steps that let other requests through, and kept until something changes.
+ * tallies. What cannot be had that way (a text that very many hold, members of several roles) is worked out once, in short
+ * steps that let other requests through, and follows what changes from then on.
  */
 import type { RoleId } from '../../platform/auth/managed-roles.ts'
 import type { OrganizationId } from '../../platform/auth/principal.ts'
@@ -10,13 +10,13 @@ import type { Clock } from '../../platform/clock/clock.ts'
 import type { Database, Reader } from '../../platform/storage/database.ts'
 import { readTallies } from '../../platform/tally/store.ts'
 import type { ListCounts, Page } from '../page.ts'
-import { roleTally } from '../role/store-roles.ts'
+import { findRoles, roleTally } from '../role/store-roles.ts'
 import { countRun, listVersion, type Run, type UserOrder, usersByNumber } from './store-user-list.ts'
 import { usersTally } from './store-users.ts'
 import type { User, UserGroup } from './user.ts'
 import { searchFor } from './user-keys.ts'
-import { countPlaces, type Listing, numberOf, STEP_PLACES, selectFarPlaces } from './user-places.ts'
-import { type SearchLimits, UserSearch } from './user-search.ts'
+import { type Listing, numberOf, STEP_PLACES, selectFarPlaces } from './user-places.ts'
+import { type SearchLimits, type SearchQuery, UserSearch } from './user-search.ts'
 import { VersionCache } from './version-cache.ts'
 
 export interface UserQuery {
@@ -36,7 +36,7 @@ export interface UserListerOptions {
   db: Pick<Database, 'engine'>
   clock: Clock
   /** Smaller ones make a test go the ways of a large table. */
-  limits?: Partial<SearchLimits> & { places?: number }
+  limits?: Partial<SearchLimits>
   onUnindexed?: () => void
 }
 
@@ -57,8 +57,8 @@ export class UserLister {
     // Numbers of audit events are given out before the commit on PostgreSQL, so one may appear behind a later one.
     const maxAgeMs = db.engine === 'sqlite' ? Number.POSITIVE_INFINITY : 1_000
     this.#counts = new VersionCache({ clock, maxAgeMs, maxSize: CACHED_COUNTS })
-    this.#search = new UserSearch({ clock, maxAgeMs, counts: this.#counts, limits, onUnindexed })
-    this.#step = limits.places ?? STEP_PLACES
+    this.#search = new UserSearch({ engine: db.engine, clock, limits, onUnindexed })
+    this.#step = limits.stepRows ?? STEP_PLACES
   }
 
   /** To be given a snapshot, so that page and counts agree. */
@@ -67,13 +67,13 @@ export class UserLister {
       KINDS.map((serviceAccount) => ({ organizationId, status, serviceAccount })),
     )
     const { memberOf, page, order } = query
-    const roleIds = memberOf ? [memberOf] : query.roleIds && [...new Set(query.roleIds)]
+    const roleIds = await existing(reader, organizationId, memberOf ? [memberOf] : query.roleIds)
     const oneRole = roleIds?.length === 1 ? roleTally(roleIds[0] as RoleId) : undefined
     const tallies = await readTallies(reader, [...groups.map(usersTally), ...(oneRole ? [oneRole] : [])])
     const sizeOf = (group: UserGroup) => tallies.get(usersTally(group)) as number
     const everybody = sum(groups.map(sizeOf))
     const members = oneRole === undefined ? undefined : tallies.get(oneRole)
-    const total = memberOf ? (members as number) : everybody
+    const total = memberOf ? (members ?? 0) : everybody
 
     const present = groups.filter((group) => sizeOf(group) > 0)
     const wanted = present.filter((group) => isWanted(query, group))
@@ -84,19 +84,18 @@ export class UserLister {
     const list = { organizationId, runs, order, offset: page.size * page.number, limit: page.size }
     const isAll = wanted.length === present.length
     const untold = roleIds === undefined ? sum(wanted.map(sizeOf)) : isAll ? members : undefined
-    if (text === '') {
-      const filtered = untold ?? (await this.#countMembers(reader, list))
-      return { users: await this.#page(reader, organizationId, list, filtered), total, filtered }
-    }
     const groupsAsked = isAll ? undefined : wanted
-    const found = await this.#search.find(reader, { ...list, text, groups: groupsAsked, roleIds, everybody })
-    const filtered = found.count
-    // When everybody in the list holds the text, it is the list without the text.
-    if (found.numbers === undefined && filtered === untold) {
-      return { users: await this.#page(reader, organizationId, list, filtered), total, filtered }
+    const search = { ...list, text, groups: groupsAsked, roleIds, everybody, untold }
+    if (text !== '') {
+      const { count, numbers } = await this.#search.find(reader, search)
+      if (numbers !== undefined) {
+        return { users: await usersByNumber(reader, organizationId, numbers), total, filtered: count }
+      }
+      // Everybody in the list holds the text, so it is the list without the text.
+      return { users: await this.#page(reader, organizationId, list, count), total, filtered: count }
     }
-    const numbers = found.numbers ?? (await this.#search.walk(reader, list, text, found))
-    return { users: await usersByNumber(reader, organizationId, numbers), total, filtered }
+    const filtered = untold ?? (await this.#countMembers(reader, search))
+    return { users: await this.#page(reader, organizationId, list, filtered), total, filtered }
   }
 
   async #page(reader: Reader, organizationId: OrganizationId, list: Listing, count: number): Promise<User[]> {
@@ -105,17 +104,26 @@ export class UserLister {
     return usersByNumber(reader, organizationId, places.map(numberOf))
   }
 
-  async #countMembers(reader: Reader, { runs }: Listing): Promise<number> {
-    const members = runs as (Run & { roleId: RoleId })[]
+  async #countMembers(reader: Reader, search: SearchQuery): Promise<number> {
+    const members = search.runs as (Run & { roleId: RoleId })[]
+    const isOneRole = members.every(({ roleId }) => roleId === members[0]?.roleId)
+    if (!isOneRole) return (await this.#search.find(reader, search)).count
     const key = `members ${members.map(({ roleId, status, serviceAccount }) => `${roleId} ${status} ${serviceAccount}`)}`
     return this.#counts.get(key, await listVersion(reader), async () => {
-      const isOneRole = members.every(({ roleId }) => roleId === members[0]?.roleId)
-      if (!isOneRole) return countPlaces(reader, runs, this.#step)
       let count = 0
       for (const run of members) count += await countRun(reader, run)
       return count
     })
   }
+}
+
+/** Whoever had a role that was deleted may still be marked as having it. */
+async function existing(
+  reader: Reader,
+  organizationId: OrganizationId,
+  roleIds: readonly RoleId[] | undefined,
+): Promise<RoleId[] | undefined> {
+  return roleIds && (await findRoles(reader, organizationId, roleIds)).map(({ id }) => id).sort()
 }
 
 function isWanted({ statuses, serviceAccount }: UserQuery, group: UserGroup): boolean {

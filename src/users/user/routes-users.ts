@@ -1,15 +1,16 @@
 import type { FastifyInstance } from 'fastify'
 import { anyOf, selfOr } from '../../platform/http/access.ts'
+import { callerOf } from '../../platform/http/caller-of.ts'
+import { clientOf } from '../../platform/http/client-of.ts'
 import { operation } from '../../platform/http/operation.ts'
-import { callerOf } from '../caller-of.ts'
-import { clientOf } from '../client-of.ts'
+import { pathId, requireSameId } from '../../platform/http/path-id.ts'
 import type { UsersDeps } from '../deps.ts'
 import { onEmailChanged } from '../invitation/email-verification.ts'
 import { requireUser } from '../look-up.ts'
-import { pathId, requireSameId } from '../path-id.ts'
 import { pageMeta, UserDocument, UserListDocument } from '../wire.ts'
 import { drawIcon } from './icon.ts'
 import { UserLister } from './list-users.ts'
+import { readFresh } from './read-fresh.ts'
 import { currentUserRoutes } from './routes-current-user.ts'
 import {
   newUserOf,
@@ -22,7 +23,7 @@ import {
   userUpdateOf,
 } from './schema-users.ts'
 import { SearchIndexer } from './search-indexer.ts'
-import { sendDocument, sendUser } from './send-user.ts'
+import { sendDocument, sendUser, sendUserText } from './send-user.ts'
 import { UserDocumentMaker, userTag } from './user-document.ts'
 import { UserService } from './user-service.ts'
 
@@ -58,7 +59,7 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps): void {
     schema: { querystring: UserListQuery, response: { 200: UserListDocument } },
     async handler(request, reply) {
       const { organizationId } = callerOf(request)
-      const document = await db.read(async (snapshot) => {
+      const document = await readFresh(db, async (snapshot) => {
         const list = await lister.list(snapshot, organizationId, userQueryOf(request.query))
         return { ...(await documents.many(snapshot, organizationId, list.users)), meta: pageMeta(list) }
       })
@@ -80,11 +81,10 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps): void {
       const input = newUserOf(request.body)
       const user = await users.create(callerOf(request), input, clientOf(request))
       indexer.added()
-      const document = input.roleIds?.length
-        ? await db.read((snapshot) => documents.one(snapshot, user))
-        : await documents.ofNew(db, user)
       reply.code(201).header('location', `/api/v2/users/${user.id}`)
-      return sendUser(reply, document)
+      return input.roleIds?.length
+        ? sendUser(reply, await db.read((snapshot) => documents.one(snapshot, user)))
+        : sendUserText(reply, await documents.ofNew(db, user))
     },
   })
 

@@ -3,7 +3,7 @@ import type { Database } from '../../platform/storage/database.ts'
 import { indexUsers } from './store-user-search.ts'
 
 // Some ten milliseconds of work, and often enough that a search looks at few users one by one.
-const STEP = 1_000
+const STEP = 2_000
 
 /**
  * Tells SQLite's search index of new users, many at a time: one by one would cost as much as all the rest of making a

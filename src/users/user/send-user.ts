@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { JSON_TYPE } from '../../platform/http/send-hook.ts'
-import { type UserDocument, userTag } from './user-document.ts'
+import { type UserDocument, type UserText, userTag } from './user-document.ts'
 
 /** For documents that are built member by member: the schema would leave nothing out, and its unions are slow. */
 export function sendDocument(reply: FastifyReply, document: object): FastifyReply {
@@ -8,9 +8,9 @@ export function sendDocument(reply: FastifyReply, document: object): FastifyRepl
 }
 
 export function sendUser(reply: FastifyReply, { data, included }: UserDocument): FastifyReply {
-  const text = JSON.stringify(data)
-  return reply
-    .header('etag', userTag(text))
-    .type(JSON_TYPE)
-    .send(`{"data":${text},"included":${JSON.stringify(included)}}`)
+  return sendUserText(reply, { data: JSON.stringify(data), included: JSON.stringify(included) })
+}
+
+export function sendUserText(reply: FastifyReply, { data, included }: UserText): FastifyReply {
+  return reply.header('etag', userTag(data)).type(JSON_TYPE).send(`{"data":${data},"included":${included}}`)
 }

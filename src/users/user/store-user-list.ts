@@ -128,6 +128,37 @@ export async function countRun(reader: Reader, run: Run & { roleId: RoleId }): P
   return rows[0]?.count ?? 0
 }
 
+export interface MemberStep {
+  numbers: number[]
+  /** When the last of them was created. */
+  age: number | null
+}
+
+/** The next members of a run, by age; behind the last of the step before. */
+export async function nextMembers(
+  reader: Reader,
+  run: Run & { roleId: RoleId },
+  limit: number,
+  after?: MemberStep,
+): Promise<MemberStep> {
+  const last = after && sql` and (user_created_at, user_number) > (${after.age}, ${after.numbers.at(-1)})`
+  const { rows } = await sql<{ list: string; age: number | null }>`
+    select ${listOf(reader, 'user_number')} as list, max(user_created_at) as age
+    from (
+      select user_created_at, user_number from user_roles
+      where role_id = ${run.roleId} and list_group = ${listGroup(run)} and status = ${run.status} ${last ?? sql``}
+      order by user_created_at, user_number limit ${limit}) members`.execute(reader.query)
+  const { list = '[]', age = null } = rows[0] ?? {}
+  return { numbers: JSON.parse(list) as number[], age }
+}
+
+/** All as one value, in JSON: a row for each would take twice as long. */
+export function listOf(reader: Reader, column: string): RawBuilder<string> {
+  return reader.engine === 'sqlite'
+    ? sql`json_group_array(${sql.ref(column)})`
+    : sql`coalesce(json_agg(${sql.ref(column)}), '[]')::text`
+}
+
 /** A number that differs after every change of a user or a membership, since each is audited. */
 export async function listVersion(reader: Reader): Promise<number> {
   const { rows } = await sql<{ version: number | null }>`

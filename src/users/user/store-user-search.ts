@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { RoleId } from '../../platform/auth/managed-roles.ts'
 import type { OrganizationId } from '../../platform/auth/principal.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
-import { numberList, type Place, placeColumns, type Run, type UserOrder } from './store-user-list.ts'
+import { listOf, numberList, type Place, placeColumns, type Run, type UserOrder } from './store-user-list.ts'
 import { listGroup } from './user-keys.ts'
 
 export interface TextSearch {
@@ -17,45 +17,43 @@ export interface TextSearch {
   to: number
 }
 
-/** The numbers of all that hold the text. */
-export async function findByText(reader: Reader, search: TextSearch): Promise<number[]> {
-  const { rows } = await sql<{ number: number }>`
-    select u.number ${matching(reader, search)} order by u.number`.execute(reader.query)
-  return rows.map((row) => row.number)
-}
-
 export interface SearchFilter {
   /** Statuses and kinds; absent for all. */
   runs?: readonly Run[]
   roleIds?: readonly RoleId[]
 }
 
-export async function countByText(reader: Reader, search: TextSearch, filter: SearchFilter): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select count(*) as count ${matching(reader, search)} ${filtered(filter)}`.execute(reader.query)
-  return rows[0]?.count ?? 0
+/** The numbers of all that hold the text and that the filter lets through. */
+export async function findByText(reader: Reader, search: TextSearch, filter: SearchFilter): Promise<number[]> {
+  const { rows } = await sql<{ list: string }>`
+    select ${listOf(reader, 'u.number')} as list ${matching(reader, search)} ${filtered(reader, filter)}`.execute(
+    reader.query,
+  )
+  return JSON.parse(rows[0]?.list ?? '[]') as number[]
 }
 
-/** Those of the numbers that hold the text. */
-export async function keepByText(reader: Reader, numbers: readonly number[], text: string): Promise<Set<number>> {
+/** Those of the numbers that hold the text and that the filter lets through. */
+export async function keepByText(
+  reader: Reader,
+  numbers: readonly number[],
+  text: string,
+  filter: SearchFilter,
+): Promise<Set<number>> {
   const { rows } = await sql<{ number: number }>`
     select u.number from users u
-    where u.number in ${numberList(reader, numbers)} and ${contains(reader, text)}`.execute(reader.query)
+    where u.number in ${numberList(reader, numbers)} and ${contains(reader, text)} ${filtered(reader, filter)}`.execute(
+    reader.query,
+  )
   return new Set(rows.map((row) => row.number))
 }
 
-/** The places of those of the numbers that the filter lets through, in no order. */
-export async function placesOf(
-  reader: Reader,
-  numbers: readonly number[],
-  { sort }: UserOrder,
-  filter: SearchFilter,
-): Promise<Place[]> {
+/** In no order. */
+export async function placesOf(reader: Reader, numbers: readonly number[], { sort }: UserOrder): Promise<Place[]> {
   const columns = placeColumns(sort, 'users').map((name) => sql.ref(`u.${name}`))
   const names = ['p0', 'p1', 'p2'].slice(0, columns.length)
   const { rows } = await sql<Record<string, string | number>>`
     select ${sql.join(columns.map((column, index) => sql`${column} as ${sql.ref(names[index] as string)}`))}
-    from users u where u.number in ${numberList(reader, numbers)} ${filtered(filter)}`.execute(reader.query)
+    from users u where u.number in ${numberList(reader, numbers)}`.execute(reader.query)
   return rows.map((row) => names.map((name) => row[name] as string | number))
 }
 
@@ -100,10 +98,12 @@ function matching(reader: Reader, search: TextSearch): RawBuilder<unknown> {
       ${number} between ${from} and ${to} and ${organization} = ${organizationId} and ${contains(reader, text)}`
 }
 
-function filtered({ runs, roleIds }: SearchFilter): RawBuilder<unknown> {
+function filtered(reader: Reader, { runs, roleIds }: SearchFilter): RawBuilder<unknown> {
   const groups = runs?.map((run) => listGroup(run))
+  // Those that were found are looked at by number; SQLite would go through all of the group instead.
+  const group = sql.raw(reader.engine === 'sqlite' ? '+u.list_group' : 'u.list_group')
   return sql`
-    ${groups === undefined ? sql`` : sql`and u.list_group in (${sql.join(groups)})`}
+    ${groups === undefined ? sql`` : sql`and ${group} in (${sql.join(groups)})`}
     ${
       roleIds === undefined
         ? sql``

@@ -34,23 +34,20 @@ const COLUMNS: readonly (keyof UserRow)[] = [
   'search_text',
 ]
 
-// NOTE SQLite runs a statement that returns something as if it had a trigger, and first copies every page that it touches:
-// as dear as the insert itself. It is asked afterwards instead.
-const insertRow = statement<UserRow, { number: number }>(
-  (_query, p, engine) => sql`
+// NOTE Without `returning`: SQLite runs a statement that has it as if there were a trigger, and first copies every page that
+// it touches, which is as dear as the insert itself.
+const insertRow = statement<UserRow>(
+  (_query, p) => sql`
     insert into users (${sql.join(COLUMNS.map((column) => sql.ref(column)))})
     values (${sql.join(COLUMNS.map((column) => sql.val(p(column))))})
-    on conflict do nothing ${engine === 'sqlite' ? sql`` : sql`returning number`}`,
+    on conflict do nothing`,
 )
-
-const countInserted = statement<object, { inserted: number }>(() => sql`select changes() as inserted`)
 
 /** False when somebody has the address already; then nothing was written. */
 export async function insertUser(tx: Transaction, user: User): Promise<boolean> {
-  const rows = await tx.run(insertRow, toUserRow(user))
-  const isInserted = tx.engine === 'sqlite' ? (await tx.run(countInserted, {}))[0]?.inserted === 1 : rows.length === 1
-  if (isInserted) await addToTally(tx, usersTally(user), 1)
-  return isInserted
+  if ((await tx.change(insertRow, toUserRow(user))) === 0) return false
+  await addToTally(tx, usersTally(user), 1)
+  return true
 }
 
 /** Stores every member of a user that can change, with what lists are sorted, searched and counted by. */

@@ -3,6 +3,7 @@ import type { IdentityChanges } from '../../platform/auth/identity-changes.ts'
 import type { RoleId } from '../../platform/auth/managed-roles.ts'
 import type { PermissionName } from '../../platform/auth/permissions.ts'
 import type { OrganizationId, UserId } from '../../platform/auth/principal.ts'
+import type { OrganizationsTable } from '../../platform/auth/tables.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { weakETag } from '../../platform/http/etag.ts'
 import type { Reader } from '../../platform/storage/database.ts'
@@ -38,6 +39,12 @@ export interface UserDocument {
   included: UserDocuments['included']
 }
 
+/** The same, already written as JSON. */
+export interface UserText {
+  data: string
+  included: string
+}
+
 /** What all users share, read or remembered. */
 interface Surroundings {
   baseUrl: string
@@ -57,6 +64,7 @@ export interface UserDocumentsOptions {
 export class UserDocumentMaker {
   readonly #options: UserDocumentsOptions
   readonly #cache: RoleCache
+  #written: { of: OrganizationsTable; baseUrl: string; text: string } | undefined
 
   constructor(options: UserDocumentsOptions) {
     this.#options = options
@@ -72,12 +80,19 @@ export class UserDocumentMaker {
   }
 
   /** Of somebody who was made this moment and has neither role nor second factor: nothing is looked up. */
-  async ofNew(reader: Reader, user: User): Promise<UserDocument> {
-    const { baseUrl, iconProvider, organization } = this.#surroundings()
-    return {
-      data: userToWire(user, { roles: [], mfaEnabled: false }, baseUrl, iconProvider),
-      included: [organizationToWire(await organization(reader, user.organizationId), baseUrl)],
+  async ofNew(reader: Reader, user: User): Promise<UserText> {
+    const baseUrl = this.#options.baseUrl()
+    const data = userToWire(user, { roles: [], mfaEnabled: false }, baseUrl, this.#options.settings.icon_provider)
+    const organization = await this.#cache.organization(reader, user.organizationId)
+    return { data: JSON.stringify(data), included: `[${this.#organizationText(organization, baseUrl)}]` }
+  }
+
+  /** Written anew when the cache has read it anew. */
+  #organizationText(of: OrganizationsTable, baseUrl: string): string {
+    if (this.#written?.of !== of || this.#written.baseUrl !== baseUrl) {
+      this.#written = { of, baseUrl, text: JSON.stringify(organizationToWire(of, baseUrl)) }
     }
+    return this.#written.text
   }
 
   #surroundings(): Surroundings {

@@ -23,15 +23,17 @@ export interface UserKeys {
  * form is stored; both compare it by code points.
  */
 export function userKeys(user: Omit<User, 'id' | 'modifiedAt'>): UserKeys {
-  const [name, title, email, handle] = [user.name, user.title, user.email, user.handle].map(fold)
+  const name = user.name?.toLowerCase()
+  const email = user.email.toLowerCase()
+  const handle = user.handle.toLowerCase()
   return {
     name_key: name ?? LAST,
-    title_key: title ?? LAST,
-    email_key: email as string,
-    handle_key: handle as string,
+    title_key: user.title?.toLowerCase() ?? LAST,
+    email_key: email,
+    handle_key: handle,
     login_key: user.lastLoginAt ?? NEVER,
     list_group: listGroup(user),
-    search_text: [name ?? '', email, handle].join(FIELD_END),
+    search_text: `${name ?? ''}${FIELD_END}${email}${FIELD_END}${handle}`,
   }
 }
 
@@ -43,7 +45,7 @@ const ORGANIZATION_DIGITS = 11
  * them twice as large. The organization is the end of its id, 44 random bits; whoever lists users asks for the id as well.
  */
 export function listGroup({ organizationId, status, serviceAccount }: UserGroup): number {
-  const organization = Number.parseInt(organizationId.replaceAll('-', '').slice(-ORGANIZATION_DIGITS), 16)
+  const organization = Number.parseInt(organizationId.slice(-ORGANIZATION_DIGITS), 16)
   return organization * 8 + STATUSES.indexOf(status) * 2 + (serviceAccount ? 1 : 0)
 }
 
@@ -57,8 +59,4 @@ export function searchFor(filter: string): string | undefined {
 /** The same for what has one name only: a role, a key, a token. */
 export function nameKey(name: string): string {
   return name.toLowerCase()
-}
-
-function fold(text: string | null): string | undefined {
-  return text?.toLowerCase()
 }

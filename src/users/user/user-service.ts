@@ -1,11 +1,12 @@
 /** What can be done with users. Who may do it is declared where the operation is; what nobody may do stands here. */
+
+import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { RoleId } from '../../platform/auth/managed-roles.ts'
 import type { Principal, UserId } from '../../platform/auth/principal.ts'
 import type { Micros } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { newId } from '../../platform/ids/uuid.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
-import { auditChange, type ClientInfo } from '../audit/audit-change.ts'
 import { deleteSessionsOf } from '../credential/store-credentials.ts'
 import { requireManager } from '../guards.ts'
 import { refuseAnonymized, requirePerson, requireRole, requireRoles, requireUser } from '../look-up.ts'

@@ -2,6 +2,8 @@ import type { Kysely } from 'kysely'
 import type { Engine } from '../database.ts'
 import * as foundation from './0001-foundation.ts'
 import * as users from './0002-users.ts'
+import * as knowledge from './0003-knowledge.ts'
+import * as roleRemoval from './0004-role-removal.ts'
 
 export interface Migration {
   name: string
@@ -9,4 +11,4 @@ export interface Migration {
 }
 
 /** In order; the number of a migration is its place here, starting at 1. Released ones are never edited. */
-export const MIGRATIONS: readonly Migration[] = [foundation, users]
+export const MIGRATIONS: readonly Migration[] = [foundation, users, knowledge, roleRemoval]

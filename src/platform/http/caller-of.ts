@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import type { Principal } from '../platform/auth/principal.ts'
-import { AppError } from '../platform/errors/app-error.ts'
+import type { Principal } from '../auth/principal.ts'
+import { AppError } from '../errors/app-error.ts'
 
 /** Who calls an operation that is not public. */
 export function callerOf(request: FastifyRequest): Principal {

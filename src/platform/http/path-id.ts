@@ -1,5 +1,5 @@
-import { AppError } from '../platform/errors/app-error.ts'
-import { type Id, parseId } from '../platform/ids/uuid.ts'
+import { AppError } from '../errors/app-error.ts'
+import { type Id, parseId } from '../ids/uuid.ts'
 
 const LONGEST_SHOWN = 100
 

@@ -1,6 +1,6 @@
-import { type AuditEvent, actor, recordAudit } from '../../platform/audit/record.ts'
-import type { Principal } from '../../platform/auth/principal.ts'
-import type { Transaction } from '../../platform/storage/database.ts'
+import type { Principal } from '../auth/principal.ts'
+import type { Transaction } from '../storage/database.ts'
+import { type AuditEvent, actor, recordAudit } from './record.ts'
 
 /** Where a request came from; absent for the command line and the server itself. */
 export type ClientInfo = NonNullable<AuditEvent['client']>
@@ -11,8 +11,10 @@ export type Change = Pick<AuditEvent, 'action' | 'target' | 'changes'>
 export function auditChange(tx: Transaction, principal: Principal, change: Change, client?: ClientInfo): Promise<void> {
   return recordAudit(tx, {
     organizationId: principal.organizationId,
+    action: change.action,
     actor: actor(principal),
+    target: change.target,
+    changes: change.changes,
     client,
-    ...change,
   })
 }

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { plainAddress } from '../platform/http/client-address.ts'
-import type { ClientInfo } from './audit/audit-change.ts'
+import type { ClientInfo } from '../audit/audit-change.ts'
+import { plainAddress } from './client-address.ts'
 
 /** Where a request came from, for the audit log. */
 export function clientOf(request: FastifyRequest): ClientInfo {

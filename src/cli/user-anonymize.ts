@@ -1,0 +1,50 @@
+import { createInterface } from 'node:readline/promises'
+import { Command } from 'commander'
+import { AppError } from '../platform/errors/app-error.ts'
+import { JobEngine } from '../platform/jobs/job-engine.ts'
+import { PersonalData } from '../platform/personal-data/personal-data.ts'
+import { AnonymizeService, resolveUser, type User, usersPersonalData } from '../users/index.ts'
+import { withStorageFlags } from './settings-options.ts'
+import { type IdentityContext, withIdentity } from './with-identity.ts'
+
+export function anonymizeCommand(): Command {
+  return withStorageFlags(new Command('anonymize'))
+    .description('erase everything that names a user, for ever; the id stays')
+    .argument('<user>', 'id or email address of the user')
+    .option('--yes', 'do not ask whether it is meant')
+    .option('--json', 'answer as JSON')
+    .action(async (text: string, options: { yes?: boolean; json?: boolean }, command: Command) => {
+      if (!options.yes && !process.stdin.isTTY) {
+        command.error('error: there is no terminal to ask on: add --yes if it is meant', { exitCode: 2 })
+      }
+      await withIdentity(command, async (context) => {
+        const user = await resolveUser(context.db, context.principal, text)
+        if (!options.yes) await askWhether(user)
+        await anonymize(context, user)
+        if (options.json) process.stdout.write(`${JSON.stringify({ id: user.id, anonymized: true })}\n`)
+        else console.log(`anonymized ${user.id}`)
+      })
+    })
+}
+
+async function anonymize(context: IdentityContext, { id }: User): Promise<void> {
+  const { principal, clock } = context
+  const personalData = new PersonalData()
+  personalData.join(...usersPersonalData({ clock }))
+  // Never started: what it is asked to do later is left to the server.
+  const jobs = new JobEngine(context)
+  const { errors } = await new AnonymizeService({ ...context, jobs, personalData }).anonymize(principal, [id])
+  const [refused] = errors
+  if (refused !== undefined) throw new AppError('failed_precondition', refused.error)
+}
+
+async function askWhether({ email, id }: User): Promise<void> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const question = `This erases everything that names ${email} (${id}) and cannot be undone.\nType yes to go on: `
+    if ((await terminal.question(question)).trim() === 'yes') return
+  } finally {
+    terminal.close()
+  }
+  throw new AppError('canceled', 'Nothing was changed')
+}

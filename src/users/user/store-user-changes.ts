@@ -1,0 +1,59 @@
+/** Which users changed lately, as the audit log tells: every change of a user or a membership is in it. */
+import { sql } from 'kysely'
+import type { RoleId } from '../../platform/auth/managed-roles.ts'
+import type { OrganizationId } from '../../platform/auth/principal.ts'
+import type { Reader } from '../../platform/storage/database.ts'
+
+export interface RecentEvent {
+  position: number
+  /** Whoever may have changed by it. */
+  userIds: string[]
+  deletedRole?: RoleId
+}
+
+/** Behind the position, the oldest first; undefined when there are more than so many, or one does not tell any more. */
+export async function eventsSince(reader: Reader, position: number, most: number): Promise<RecentEvent[] | undefined> {
+  const rows = await reader.query
+    .selectFrom('audit_events')
+    .select(['position', 'action', 'actor_id', 'target_id', 'changes'])
+    .where('position', '>', position)
+    .orderBy('position')
+    .limit(most + 1)
+    .execute()
+  if (rows.length > most || rows.some(isBlanked)) return undefined
+  return rows.map((row) => ({
+    position: row.position,
+    // Somebody who signs in or accepts an invitation is the actor; a role that is given or taken names its user.
+    userIds: [row.actor_id, row.target_id, ...mentioned(row.changes)].filter((id) => id !== null),
+    deletedRole: row.action === 'role.deleted' ? (row.target_id as RoleId) : undefined,
+  }))
+}
+
+export async function numbersOf(
+  reader: Reader,
+  organizationId: OrganizationId,
+  userIds: readonly string[],
+): Promise<number[]> {
+  if (userIds.length === 0) return []
+  const list = JSON.stringify(userIds)
+  const ids =
+    reader.engine === 'sqlite'
+      ? sql`(select value from json_each(${list}))`
+      : sql`(select value from json_array_elements_text(${list}::json))`
+  // The plus keeps SQLite from the index of the organization, which everybody is in.
+  const organization = sql.raw(reader.engine === 'sqlite' ? '+organization_id' : 'organization_id')
+  const { rows } = await sql<{ number: number }>`
+    select number from users where id in ${ids} and ${organization} = ${organizationId}`.execute(reader.query)
+  return rows.map((row) => row.number)
+}
+
+/** Whoever gave or took the role was anonymized since, and with it what the event said. */
+function isBlanked({ action, changes }: { action: string; changes: string }): boolean {
+  return (action === 'role.user_added' || action === 'role.user_removed') && mentioned(changes).length === 0
+}
+
+function mentioned(changes: string): string[] {
+  if (!changes.includes('"user"')) return []
+  const { user } = JSON.parse(changes) as { user?: { old?: unknown; new?: unknown } }
+  return [user?.old, user?.new].filter((id) => typeof id === 'string')
+}
