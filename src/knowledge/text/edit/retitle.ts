@@ -1,0 +1,39 @@
+import { parseYaml, splitText } from '../frontmatter.ts'
+import { headingsOf } from './headings.ts'
+
+const LONGEST_TITLE = 500
+
+/**
+ * The title that an edit gave a note by changing its first heading of level 1; null when it gave none. It counts only
+ * where heading and title were the same before, and where the frontmatter does not say otherwise.
+ */
+export function retitle(before: { text: string; title: string }, afterText: string): string | null {
+  const old = splitText(before.text)
+  if (firstHeading1(old.body) !== before.title) return null
+  const changed = splitText(afterText)
+  const heading = firstHeading1(changed.body)
+  if (heading === null || heading === before.title || heading.length > LONGEST_TITLE) return null
+  return isTitleChanged(old.yaml, changed.yaml) ? null : heading
+}
+
+function firstHeading1(body: string): string | null {
+  const heading = headingsOf(body).find(({ level }) => level === 1)
+  return heading === undefined ? null : withoutClosing(heading.text) || null
+}
+
+/** `# Title #` is called "Title". */
+function withoutClosing(text: string): string {
+  let end = text.length
+  while (text[end - 1] === '#') end--
+  if (end === text.length) return text
+  const isClosing = end === 0 || text[end - 1] === ' ' || text[end - 1] === '\t'
+  return isClosing ? text.slice(0, end).trimEnd() : text
+}
+
+function isTitleChanged(before: string | null, after: string | null): boolean {
+  return before !== after && JSON.stringify(titleIn(before)) !== JSON.stringify(titleIn(after))
+}
+
+function titleIn(yaml: string | null): unknown {
+  return yaml === null ? null : (parseYaml(yaml).title ?? null)
+}

@@ -1,0 +1,81 @@
+import { AppError } from '../../../platform/errors/app-error.ts'
+import { type Heading, headingsOf, parseHeading } from './headings.ts'
+import { listLines } from './line-list.ts'
+
+export interface Section {
+  /** The heading as the caller wrote it, with its `#`. */
+  title: string
+  heading: Heading
+  /** Where the section ends: at the next heading of its level or above. */
+  end: number
+  /** Where its own text ends: at the next heading of any level. */
+  ownEnd: number
+}
+
+/** The heading that a caller names: `Plan` is `## Plan`. */
+export function sectionTitle(operation: string, section: string | null | undefined): string {
+  const title = (section ?? '').trim()
+  if (title === '') {
+    throw invalid(`section is required for ${operation} and must not be empty: name a heading such as "## Plan"`)
+  }
+  return title.startsWith('#') ? title : `## ${title}`
+}
+
+/** Undefined when the text has no such heading. `firstLine` is the number of the body's first line in the note. */
+export function findSection(body: string, title: string, firstLine: number): Section | undefined {
+  const wanted = parseHeading(title)
+  if (wanted === null) {
+    throw invalid(`Section "${shown(title)}" was not found: a heading is one line of 1 to 6 "#", a space and text`)
+  }
+  const headings = headingsOf(body)
+  const found = headings.filter((heading) => isSame(heading, wanted))
+  if (found.length > 1) {
+    const lines = listLines(found.map(({ line }) => line + firstLine - 1))
+    throw invalid(`Multiple sections are called "${shown(title)}" (${lines}): make their headings differ first`)
+  }
+  const heading = found[0]
+  if (heading === undefined) return undefined
+  const later = headings.slice(headings.indexOf(heading) + 1)
+  const next = later.find(({ level }) => level <= heading.level)
+  return { title, heading, end: next?.start ?? body.length, ownEnd: later[0]?.start ?? body.length }
+}
+
+export function requireSection(body: string, title: string, firstLine: number): Section {
+  const section = findSection(body, title, firstLine)
+  if (section === undefined) {
+    throw invalid(`Section "${shown(title)}" was not found in the note: name one of its headings exactly, "#" included`)
+  }
+  return section
+}
+
+/** The content without the section's own heading, where it begins with it. */
+export function withoutHeading(content: string, title: string): string {
+  let start = 0
+  for (let end = lineEnd(content, start); end > start; end = lineEnd(content, start)) {
+    const line = content.slice(start, end).trim()
+    if (line !== '') {
+      const heading = parseHeading(line)
+      const own = parseHeading(title)
+      return heading !== null && own !== null && isSame(heading, own) ? content.slice(end) : content
+    }
+    start = end
+  }
+  return content
+}
+
+function lineEnd(text: string, start: number): number {
+  const newline = text.indexOf('\n', start)
+  return newline === -1 ? text.length : newline + 1
+}
+
+function isSame(one: Pick<Heading, 'level' | 'text'>, other: Pick<Heading, 'level' | 'text'>): boolean {
+  return one.level === other.level && one.text === other.text
+}
+
+function shown(title: string): string {
+  return title.length <= 200 ? title : `${title.slice(0, 200).toWellFormed()}…`
+}
+
+function invalid(message: string): AppError {
+  return new AppError('invalid_argument', message)
+}

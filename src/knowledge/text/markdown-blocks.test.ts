@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readBlocks } from './markdown-blocks.ts'
+
+function kinds(body: string): string[] {
+  return readBlocks(body).map(({ kind, text }) => `${kind}: ${text}`)
+}
+
+test('tells headings, first paragraphs of items and other paragraphs apart', () => {
+  assert.deepEqual(kinds('# H\n\ntext\nmore\n\n- item\n  goes on\n\n  second\n  - inner\n1. one\n'), [
+    'heading: H',
+    'paragraph: text\nmore',
+    'item: item\ngoes on',
+    'paragraph: second',
+    'item: inner',
+    'item: one',
+  ])
+})
+
+test('knows the level of headings of both kinds and what stands at the top', () => {
+  const blocks = readBlocks('### three\n\none\n===\n\ntwo\n---\n\n- # in a list\n\n> # in a quote\n')
+  assert.deepEqual(
+    blocks.map(({ level, isTop, isQuoted }) => [level, isTop, isQuoted]),
+    [
+      [3, true, false],
+      [1, true, false],
+      [2, true, false],
+      [1, false, false],
+      [1, false, true],
+    ],
+  )
+})
+
+test('leaves out code and HTML, and reads on behind a comment', () => {
+  assert.deepEqual(kinds('    code\n\n```\nfence\n```\n\n<div>\nhtml\n</div>\n\n<!-- c --> text\n\nend'), [
+    'paragraph: text',
+    'paragraph: end',
+  ])
+})
+
+test('a definition of a link is text', () => {
+  assert.deepEqual(kinds('[a]: [[b]]'), ['paragraph: [a]: [[b]]'])
+})
+
+test('loses nothing behind or inside of what is nested too deep', () => {
+  const found = kinds(`${'- '.repeat(80)}deep\n\n${'> '.repeat(80)}quoted\n\nend\n`)
+  assert.ok(found[0]?.endsWith('deep'))
+  assert.ok(found[1]?.endsWith('quoted'))
+  assert.equal(found.at(-1), 'paragraph: end')
+})

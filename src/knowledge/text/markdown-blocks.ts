@@ -1,0 +1,130 @@
+import MarkdownIt from 'markdown-it'
+
+export interface TextBlock {
+  /** `item` is the first paragraph of a list item. */
+  kind: 'heading' | 'item' | 'paragraph'
+  text: string
+  /** Of a heading; else 0. */
+  level: number
+  /** Somewhere inside a block quote. */
+  isQuoted: boolean
+  /** Inside no list and no quote. */
+  isTop: boolean
+}
+
+// Deeper text is still read, but as paragraphs. Lazy lines of a quote cost a pass for every quote around them.
+const MAX_LEVEL = 100
+const MAX_QUOTES = 8
+
+const markdown = new MarkdownIt('commonmark', { maxNesting: Number.POSITIVE_INFINITY })
+const { State } = markdown.block
+type BlockState = InstanceType<typeof State>
+type Token = ReturnType<BlockState['push']>
+
+/** The library's tokens define fourteen properties one by one, which takes longer than finding the blocks. */
+class LeanState extends State {
+  quotes = 0
+
+  override push(type: string, _tag: string, nesting: -1 | 0 | 1): Token {
+    if (nesting < 0) this.level--
+    // NOTE: all that the rules set is named here, or every token would change its shape several times.
+    const fields = {
+      type,
+      level: this.level,
+      map: null,
+      content: '',
+      markup: '',
+      info: '',
+      hidden: false,
+      children: null,
+    }
+    const token = fields as unknown as Token
+    if (nesting > 0) this.level++
+    if (type === 'blockquote_open') this.quotes++
+    else if (type === 'blockquote_close') this.quotes--
+    this.tokens.push(token)
+    return token
+  }
+}
+
+function tooDeep(state: BlockState, line: number, _endLine: number, silent: boolean): boolean {
+  if (silent || (state.level < MAX_LEVEL && (state as LeanState).quotes < MAX_QUOTES)) return false
+  state.push('paragraph_open', 'p', 1)
+  state.push('inline', '', 0).content = state.getLines(line, line + 1, state.blkIndent, false).trim()
+  state.push('paragraph_close', 'p', -1)
+  state.line = line + 1
+  return true
+}
+
+markdown.block.State = LeanState
+// A definition of a link target is text to us, too; and looking for one takes several passes.
+markdown.block.ruler.disable('reference')
+markdown.block.ruler.before('blockquote', 'too_deep', tooDeep)
+
+/** The texts of a document in order, without code and other HTML. Line ends inside them are always `\n`. */
+export function readBlocks(body: string): TextBlock[] {
+  const tokens = tokensOf(body)
+  const blocks: TextBlock[] = []
+  let quotes = 0
+  for (let at = 0; at < tokens.length; at++) {
+    const token = tokens[at] as Token
+    switch (token.type) {
+      case 'blockquote_open':
+        quotes++
+        break
+      case 'blockquote_close':
+        quotes--
+        break
+      case 'inline':
+        blocks.push(textBlock(tokens, at, quotes > 0))
+        break
+      case 'html_block':
+        addAfterComment(blocks, token.content, quotes > 0)
+    }
+  }
+  return blocks
+}
+
+/** The lines that hold those texts, counted from 0, the last not included. Text that lies too deep is left out. */
+export function textLines(body: string): [start: number, end: number][] {
+  const lines: [start: number, end: number][] = []
+  for (const { type, map, content } of tokensOf(body)) {
+    const isText = type === 'inline' || (type === 'html_block' && isComment(content))
+    if (isText && map) lines.push(map)
+  }
+  return lines
+}
+
+function tokensOf(body: string): Token[] {
+  const tokens: Token[] = []
+  const source = body.includes('\r') ? body.replace(/\r\n?/g, '\n') : body
+  markdown.block.parse(source, markdown, {}, tokens)
+  return tokens
+}
+
+function textBlock(tokens: Token[], at: number, isQuoted: boolean): TextBlock {
+  const { content } = tokens[at] as Token
+  const opening = tokens[at - 1] as Token
+  if (opening.type === 'heading_open') return block('heading', content, levelOf(opening), isQuoted, opening.level === 0)
+  const kind = tokens[at - 2]?.type === 'list_item_open' ? 'item' : 'paragraph'
+  return block(kind, content, 0, isQuoted, opening.level === 0)
+}
+
+/** To markdown the line on which a comment ends is HTML to its end; to whoever wrote it, it is text again. */
+function addAfterComment(blocks: TextBlock[], html: string, isQuoted: boolean): void {
+  const end = isComment(html) ? html.indexOf('-->') : -1
+  if (end !== -1) blocks.push(block('paragraph', html.slice(end + 3).trim(), 0, isQuoted, false))
+}
+
+function isComment(html: string): boolean {
+  return html.trimStart().startsWith('<!--')
+}
+
+function levelOf({ markup }: Token): number {
+  if (markup === '=') return 1
+  return markup === '-' ? 2 : markup.length
+}
+
+function block(kind: TextBlock['kind'], text: string, level: number, isQuoted: boolean, isTop: boolean): TextBlock {
+  return { kind, text, level, isQuoted, isTop }
+}

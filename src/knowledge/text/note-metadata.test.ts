@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isAppError } from '../../platform/errors/app-error.ts'
+import type { JsonValue, Metadata } from './metadata.ts'
+import * as read from './note-metadata.ts'
+
+test('the title is written out, and the stem where there is none', () => {
+  const titles: [JsonValue, string][] = [
+    ['A title', 'A title'],
+    [['a', 2, null], 'a, 2'],
+    [7, '7'],
+    [true, 'true'],
+    [null, 'stem'],
+    ['', 'stem'],
+    ['  ', 'stem'],
+    ['None', 'stem'],
+    [[], 'stem'],
+    [{ a: 1 }, 'stem'],
+  ]
+  for (const [title, expected] of titles) assert.equal(read.titleOf({ title }, 'stem'), expected)
+  assert.equal(read.titleOf({}, 'stem'), 'stem')
+})
+
+test('the type is note unless said', () => {
+  assert.equal(read.typeOf({ type: 'Person' }), 'Person')
+  assert.equal(read.typeOf({ type: ['a', 'b'] }), 'a, b')
+  assert.equal(read.typeOf({ type: null }), 'note')
+  assert.equal(read.typeOf({}), 'note')
+})
+
+test('a permalink is a text that is not empty', () => {
+  assert.equal(read.permalinkOf({ permalink: 'main/x' }), 'main/x')
+  for (const permalink of ['', ' ', 5, null, ['a'], true]) assert.equal(read.permalinkOf({ permalink }), null)
+})
+
+test('tags and aliases are lists', () => {
+  assert.deepEqual(read.tagsOf({ tags: '#a, b' }), ['a', 'b'])
+  assert.deepEqual(read.aliasesOf({ aliases: ['A, B', 'C'] }), ['A, B', 'C'])
+  assert.deepEqual(read.aliasesOf({}), [])
+})
+
+test('times are ISO 8601, in UTC unless said', () => {
+  const micros = (text: string) => Date.parse(text) * 1000
+  const times: [string, number][] = [
+    ['2026-01-31', micros('2026-01-31T00:00:00Z')],
+    ['2026-01-31T10:20', micros('2026-01-31T10:20:00Z')],
+    ['2026-01-31 10:20:30', micros('2026-01-31T10:20:30Z')],
+    ['2026-01-31T10:20:30.123456Z', micros('2026-01-31T10:20:30.123Z') + 456],
+    ['2026-01-31T10:20:30,5+02:00', micros('2026-01-31T08:20:30.500Z')],
+    ['2026-01-31T10:20:30-0530', micros('2026-01-31T15:50:30Z')],
+    ['2026-01-31 10:20:30 +02', micros('2026-01-31T08:20:30Z')],
+    ['2024-02-29', micros('2024-02-29T00:00:00Z')],
+    ['1969-12-31', micros('1969-12-31T00:00:00Z')],
+  ]
+  for (const [text, expected] of times) assert.deepEqual(read.timesOf({ created: text }), { created: expected })
+  assert.deepEqual(read.timesOf({ created: null, modified: '' }), {})
+  assert.deepEqual(Object.keys(read.timesOf({ modified: '2026-01-31' })), ['modified'])
+})
+
+test('a time that cannot be read is refused by its name', () => {
+  const bad: JsonValue[] = [
+    'yesterday',
+    '31.01.2026',
+    '2026-13-01',
+    '2026-02-30',
+    '2025-02-29',
+    '2026-01-31T25:00',
+    20260131,
+  ]
+  for (const value of [
+    ...bad,
+    '2026-01-31T10:00:60Z',
+    '9999-01-01',
+    '0001-01-01',
+    true,
+    ['2026-01-31'],
+    '2026-01-31T',
+  ]) {
+    for (const field of ['created', 'modified']) {
+      assert.throws(
+        () => read.timesOf({ [field]: value }),
+        (error) => isAppError(error, 'invalid_argument') && error.message.includes(`"${field}"`),
+        JSON.stringify(value),
+      )
+    }
+  }
+})
+
+test('a note is embedded unless it says no', () => {
+  for (const embed of [false, 0, '0', 'no', 'No', 'off', 'false', ' FALSE '])
+    assert.equal(read.embedOf({ embed }), false)
+  for (const embed of [true, 1, 'yes', 'x', null, [], 2]) assert.equal(read.embedOf({ embed }), true)
+  assert.equal(read.embedOf({}), true)
+})
+
+test('answers show no nulls, and tags as a list', () => {
+  const metadata: Metadata = { title: 'T', none: null, tags: '#a, b', n: 3, flag: true, date: '2026-01-31' }
+  assert.deepEqual(read.answerMetadata(metadata), {
+    title: 'T',
+    tags: ['a', 'b'],
+    n: 3,
+    flag: true,
+    date: '2026-01-31',
+  })
+})
+
+test('types are compared in one form', () => {
+  const types = ['Person', 'person', ' person ']
+  for (const type of types) assert.equal(read.canonicalType(type), 'person')
+  for (const type of ['MeetingNote', 'meeting note', 'meeting-note', 'meeting.note', 'Meeting\\Note', 'meeting_note']) {
+    assert.equal(read.canonicalType(type), 'meeting_note')
+  }
+})
+
+test('keys that every object inherits are not metadata', () => {
+  const metadata = Object.create({ title: 'inherited', tags: 'x' }) as Metadata
+  assert.equal(read.titleOf(metadata, 'stem'), 'stem')
+  assert.deepEqual(read.tagsOf(metadata), [])
+})

@@ -1,0 +1,81 @@
+import { readExplicit } from './explicit-relation.ts'
+import { readBlocks, type TextBlock } from './markdown-blocks.ts'
+import { type ParsedObservation, readObservation } from './observations.ts'
+import { hasLinks, type InlineSpans, type LinkTarget, readTarget, type Span, scanInline } from './wikilinks.ts'
+
+export type { ParsedObservation } from './observations.ts'
+
+export interface ParsedLink extends LinkTarget {
+  type: string
+  context: string | null
+}
+
+export interface ParsedBody {
+  observations: ParsedObservation[]
+  /** In the order of the document, each type and name once. */
+  links: ParsedLink[]
+  headings: string[]
+  firstHeading1: string | null
+}
+
+const INLINE = 'links_to'
+
+/** Everything that is derived from the text of a note, in time proportional to its length. */
+export function parseBody(body: string): ParsedBody {
+  const reading = new BodyReading()
+  for (const block of readBlocks(body)) reading.block(block)
+  return reading.result
+}
+
+class BodyReading {
+  readonly result: ParsedBody = { observations: [], links: [], headings: [], firstHeading1: null }
+  readonly #seen = new Set<string>()
+
+  block(block: TextBlock): void {
+    if (block.kind === 'heading') this.#heading(block)
+    const spans = hasLinks(block.text) ? scanInline(block.text) : undefined
+    if (block.kind === 'item') this.#item(block, spans)
+    else if (spans !== undefined) this.#inlineLinks(block.text, spans, 0)
+  }
+
+  #heading({ text, level, isTop }: TextBlock): void {
+    if (text !== '') this.result.headings.push(text)
+    if (level === 1 && isTop) this.result.firstHeading1 ??= text
+  }
+
+  #item({ text, isQuoted }: TextBlock, spans: InlineSpans | undefined): void {
+    const lineEnd = text.indexOf('\n')
+    const line = lineEnd === -1 ? text : text.slice(0, lineEnd)
+    const isExplicit = spans !== undefined && this.#explicit(line, spans)
+    if (!isExplicit && !isQuoted) {
+      const observation = readObservation(line.trim())
+      if (observation !== null) this.result.observations.push(observation)
+    }
+    if (spans !== undefined) this.#inlineLinks(text, spans, isExplicit ? 1 : 0)
+  }
+
+  #explicit(line: string, { links }: InlineSpans): boolean {
+    const link = links[0]
+    if (link === undefined || link.end > line.length) return false
+    const relation = readExplicit(line, link)
+    const target = relation === null ? null : readTarget(line.slice(link.start + 2, link.end - 2))
+    if (relation === null || target === null) return false
+    this.#add({ ...target, ...relation })
+    return true
+  }
+
+  #inlineLinks(text: string, { links }: InlineSpans, from: number): void {
+    for (let at = from; at < links.length; at++) {
+      const { start, end } = links[at] as Span
+      const target = readTarget(text.slice(start + 2, end - 2))
+      if (target !== null) this.#add({ ...target, type: INLINE, context: null })
+    }
+  }
+
+  #add(link: ParsedLink): void {
+    const key = `${link.type}\n${link.name}`
+    if (this.#seen.has(key)) return
+    this.#seen.add(key)
+    this.result.links.push(link)
+  }
+}

@@ -1,0 +1,113 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isMap, isNode, isScalar, type Pair, type Range, type YAMLMap } from 'yaml'
+import type { JsonValue, Metadata } from './metadata.ts'
+import { parseYaml, parseYamlDocument } from './yaml-read.ts'
+import { FIRST, isScalarValue, writeEntry, writeScalar, writeYaml } from './yaml-write.ts'
+
+interface Splice {
+  start: number
+  end: number
+  text: string
+}
+
+/** Sets keys, and deletes those that are null. The bytes of all others stay: comments, order, quotes. */
+export function editYaml(yaml: string, changes: Record<string, JsonValue | null>): string {
+  const before = parseYaml(yaml)
+  const after = merge(before, changes)
+  const edited = spliced(yaml, before, changes)
+  // Anchors, flow style and other rarities: where splicing would say something else, everything is written anew.
+  return edited !== null && means(edited, after) ? edited : writeYaml(after)
+}
+
+function merge(before: Metadata, changes: Record<string, JsonValue | null>): Metadata {
+  const after = { ...before }
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === null) delete after[key]
+    else if (value !== undefined) after[key] = value
+  }
+  return after
+}
+
+function means(yaml: string, wanted: Metadata): boolean {
+  try {
+    // Through our own writer, because it is what decides what a text such as a lone surrogate becomes.
+    return isDeepStrictEqual(parseYaml(yaml), parseYaml(writeYaml(wanted)))
+  } catch {
+    return false
+  }
+}
+
+function spliced(yaml: string, before: Metadata, changes: Record<string, JsonValue | null>): string | null {
+  const root = parseYamlDocument(yaml).contents
+  if (root !== null && (!isMap(root) || root.flow)) return null
+  const newline = yaml.includes('\r\n') ? '\r\n' : '\n'
+  const places = placesOf(root)
+  const splices: Splice[] = []
+  const added: Metadata = {}
+  for (const [key, value] of Object.entries(changes)) {
+    const pair = places.get(key)
+    if (pair === undefined) {
+      if (value !== null && value !== undefined) added[key] = value
+    } else if (value !== undefined && !isDeepStrictEqual(before[key], value)) {
+      const splice = spliceOf(yaml, pair, key, value, newline)
+      if (splice === null) return null
+      splices.push(splice)
+    }
+  }
+  for (const key of FIRST) {
+    const value = added[key]
+    if (value !== undefined) splices.push(insertionOf(yaml, places, key, value, newline))
+    delete added[key]
+  }
+  const edited = applied(yaml, splices)
+  const gap = edited === '' || edited.endsWith('\n') ? '' : newline
+  return edited + gap + writeYaml(added).replaceAll('\n', newline)
+}
+
+/** Keys that every note has stand at the beginning, in their order; all others are added at the end. */
+function insertionOf(yaml: string, places: Map<string, Pair>, key: string, value: JsonValue, newline: string): Splice {
+  const earlier = FIRST.slice(0, FIRST.indexOf(key)).findLast((name) => places.has(name))
+  const range = earlier === undefined ? null : rangeOf(places.get(earlier)?.value)
+  const at = range === null ? 0 : lineEnd(yaml, range[1])
+  return { start: at, end: at, text: writeEntry(key, value).replaceAll('\n', newline) }
+}
+
+function placesOf(root: YAMLMap | null): Map<string, Pair> {
+  const places = new Map<string, Pair>()
+  for (const pair of root?.items ?? []) if (isScalar(pair.key)) places.set(String(pair.key.value), pair)
+  return places
+}
+
+function spliceOf(yaml: string, pair: Pair, key: string, value: JsonValue | null, newline: string): Splice | null {
+  const keyRange = rangeOf(pair.key)
+  const range = rangeOf(pair.value)
+  if (keyRange === null || range === null) return null
+  const [start, end] = range
+  if (value !== null && isScalarValue(value) && isScalar(pair.value) && end > start) {
+    const isOneLine = !yaml.slice(start, end).includes('\n')
+    if (isOneLine) return { start, end, text: writeScalar(value) }
+  }
+  const lineStart = yaml.lastIndexOf('\n', keyRange[0] - 1) + 1
+  const text = value === null ? '' : writeEntry(key, value).replaceAll('\n', newline)
+  return { start: keyRange[0] === 0 ? 0 : lineStart, end: lineEnd(yaml, end), text }
+}
+
+function rangeOf(node: unknown): Range | null {
+  return isNode(node) ? (node.range ?? null) : null
+}
+
+function lineEnd(yaml: string, at: number): number {
+  if (at > 0 && yaml[at - 1] === '\n') return at
+  const found = yaml.indexOf('\n', at)
+  return found === -1 ? yaml.length : found + 1
+}
+
+function applied(yaml: string, splices: Splice[]): string {
+  let result = ''
+  let from = 0
+  for (const { start, end, text } of splices.sort((a, b) => a.start - b.start)) {
+    result += yaml.slice(from, start) + text
+    from = end
+  }
+  return result + yaml.slice(from)
+}

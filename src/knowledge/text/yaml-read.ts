@@ -1,0 +1,123 @@
+import { isAlias, isMap, isScalar, LineCounter, parseDocument, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml'
+import { AppError } from '../../platform/errors/app-error.ts'
+import { dropUnstorable } from './clean-text.ts'
+import type { JsonValue, Metadata } from './metadata.ts'
+
+/** Longer frontmatter is refused: reading YAML is the slowest thing done to a note. In UTF-16 units. */
+export const MAX_YAML = 65_536
+export const MAX_DEPTH = 32
+export const MAX_KEY = 512
+// Values that stand in the text never come near; only aliases of aliases do.
+const MAX_VALUES = 100_000
+
+const READING = {
+  version: '1.2',
+  schema: 'core',
+  merge: false,
+  stringKeys: true,
+  resolveKnownTags: false,
+  // NOTE: the library compares every key with every other; we look for repeated keys ourselves.
+  uniqueKeys: false,
+  prettyErrors: false,
+} as const
+
+/** The values of frontmatter, all of them safe to write as JSON. What is not a mapping is refused. */
+export function parseYaml(yaml: string): Metadata {
+  const document = parseYamlDocument(yaml)
+  if (document.contents === null) return {}
+  if (!isMap(document.contents)) {
+    throw badYaml('it is not a list of keys with values; write lines such as "status: draft"')
+  }
+  return new Reading().mapping(document.contents, 1)
+}
+
+export function parseYamlDocument(yaml: string) {
+  if (yaml.length > MAX_YAML) throw badYaml(`it is longer than ${MAX_YAML} characters`)
+  const lines = new LineCounter()
+  const document = parseDocument(yaml, { ...READING, lineCounter: lines })
+  const problem = document.errors[0]
+  if (problem === undefined) return document
+  if (problem.message.includes('call stack')) throw tooDeep()
+  throw badYaml(`line ${lines.linePos(problem.pos[0]).line}: ${problem.message.split('\n', 1)[0]}`)
+}
+
+export function badYaml(what: string): AppError {
+  return new AppError('invalid_argument', `The frontmatter (the part between the --- lines) cannot be used: ${what}.`)
+}
+
+export function tooDeep(): AppError {
+  return badYaml(`its values are nested more than ${MAX_DEPTH} deep`)
+}
+
+/** Refuses what could not be written back, or would not be an ordinary member of an object. */
+export function checkKey(key: string): void {
+  if (key === '__proto__') throw badYaml('the key __proto__ is not allowed')
+  if (key.length > MAX_KEY) throw badYaml(`a key is longer than ${MAX_KEY} characters`)
+}
+
+interface Anchored {
+  value: JsonValue
+  values: number
+}
+
+/** Goes through the document in order, so an alias finds what its anchor meant at that place. */
+class Reading {
+  readonly #anchors = new Map<string, Anchored>()
+  #values = 0
+
+  mapping(map: YAMLMap, depth: number): Metadata {
+    const result: Metadata = {}
+    for (const { key, value } of map.items) {
+      const name = dropUnstorable(isScalar(key) ? String(key.value) : String(this.#value(key, depth)))
+      checkKey(name)
+      if (Object.hasOwn(result, name)) throw badYaml(`the key "${name}" stands in it twice`)
+      if (isScalar(key) && key.anchor !== undefined) this.#anchors.set(key.anchor, { value: name, values: 1 })
+      result[name] = this.#value(value, depth)
+    }
+    return result
+  }
+
+  #value(node: unknown, depth: number): JsonValue {
+    if (node === null || node === undefined) return null
+    if (isAlias(node)) return this.#alias(node.source)
+    const before = this.#values
+    this.#count(1)
+    const value = this.#plainValue(node, depth)
+    const anchor = (node as { anchor?: string }).anchor
+    if (anchor !== undefined) this.#anchors.set(anchor, { value, values: this.#values - before })
+    return value
+  }
+
+  #plainValue(node: unknown, depth: number): JsonValue {
+    if (isScalar(node)) return scalarValue(node)
+    if (depth >= MAX_DEPTH) throw tooDeep()
+    if (isMap(node)) return this.mapping(node, depth + 1)
+    return (node as YAMLSeq).items.map((item) => this.#value(item, depth + 1))
+  }
+
+  #alias(name: string): JsonValue {
+    const anchored = this.#anchors.get(name)
+    if (anchored === undefined) throw badYaml(`the alias *${name} has no anchor before it`)
+    this.#count(anchored.values)
+    return anchored.value
+  }
+
+  #count(values: number): void {
+    this.#values += values
+    if (this.#values > MAX_VALUES) throw badYaml(`its aliases stand for more than ${MAX_VALUES} values`)
+  }
+}
+
+function scalarValue({ value, source }: Scalar): JsonValue {
+  if (typeof value === 'string') return dropUnstorable(value)
+  if (typeof value === 'boolean' || value === null) return value
+  if (typeof value !== 'number') return dropUnstorable(source ?? String(value))
+  // What a number cannot hold stays as it is written: .inf, .nan, long identifiers.
+  const isHeld =
+    Number.isFinite(value) && (Number.isSafeInteger(value) || String(value) === source || !isDigits(source))
+  return isHeld || source === undefined ? value : source
+}
+
+function isDigits(source = ''): boolean {
+  return /^[-+]?\d+$/.test(source)
+}
