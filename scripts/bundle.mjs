@@ -8,10 +8,14 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const SOURCES = join(ROOT, 'src')
 const ENTRY = "import { runCli } from './cli/program.ts'; process.exitCode = await runCli(process.argv.slice(2))"
 const BUNDLE = join(ROOT, 'dist', 'commonplace.mjs')
+// Threads load a small program of their own; src/knowledge/search/index-thread.ts knows its name.
+const THREADS = [[join(SOURCES, 'knowledge', 'search', 'index-worker.ts'), join(ROOT, 'dist', 'search-worker.mjs')]]
 
 /** The path of a bundle of the sources as they are now; null where none can be made and the sources have to run. */
 export async function ensureBundle() {
-  if (modifiedAt(BUNDLE) > newestSource()) return BUNDLE
+  const newest = newestSource()
+  const targets = [BUNDLE, ...THREADS.filter(([source]) => modifiedAt(source) > 0).map(([, target]) => target)]
+  if (targets.every((target) => modifiedAt(target) > newest)) return BUNDLE
   try {
     const { build } = await import('esbuild')
     return await bundle(build)
@@ -23,12 +27,20 @@ export async function ensureBundle() {
 
 async function bundle(build) {
   const startedAt = new Date()
-  const partial = `${BUNDLE}.${process.pid}`
   mkdirSync(dirname(BUNDLE), { recursive: true })
+  for (const [source, target] of THREADS) {
+    if (modifiedAt(source) > 0) await write(build, { entryPoints: [source] }, target, startedAt)
+  }
+  // What main.ts does, less the compile cache, which has to be on before a file this large is loaded.
+  await write(build, { stdin: { contents: ENTRY, resolveDir: SOURCES, loader: 'ts' } }, BUNDLE, startedAt)
+  return BUNDLE
+}
+
+async function write(build, input, target, startedAt) {
+  const partial = `${target}.${process.pid}`
   await build({
+    ...input,
     absWorkingDir: ROOT,
-    // What main.ts does, less the compile cache, which has to be on before a file this large is loaded.
-    stdin: { contents: ENTRY, resolveDir: SOURCES, loader: 'ts' },
     outfile: partial,
     bundle: true,
     platform: 'node',
@@ -45,8 +57,7 @@ async function bundle(build) {
   })
   // A source that was saved during the build makes the bundle old.
   utimesSync(partial, startedAt, startedAt)
-  renameSync(partial, BUNDLE)
-  return BUNDLE
+  renameSync(partial, target)
 }
 
 function newestSource() {

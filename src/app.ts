@@ -3,6 +3,7 @@
  * server is made here, and ends here in the opposite order.
  */
 import { firstStart } from './first-start.ts'
+import { openSearchIndex, registerKnowledge } from './knowledge/index.ts'
 import { DenialRecorder } from './platform/audit/denials.ts'
 import { scheduleAuditRetention } from './platform/audit/retention.ts'
 import { DatabaseAuthenticator } from './platform/auth/authenticator.ts'
@@ -48,7 +49,7 @@ export interface App extends AsyncDisposable {
   readonly url: string
   /** `HOST:PORT` */
   readonly grpcAddress: string
-  /** A secret for the terminal: where the first administrator chooses a password. Only on the first start of `serve`. */
+  /** A secret for the terminal: where the first administrator chooses a password. In `serve`, until that was done. */
   readonly setupLink: string | null
   /** Finishes what is in flight. False when something had to be cut off at `server.shutdown_timeout`. */
   stop(): Promise<boolean>
@@ -59,7 +60,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   await using starting = new AsyncDisposableStack()
 
   const db = starting.use(await prepareStorage(options, starting))
-  const { created } = await firstStart({ db, clock, log: named(log, 'start'), settings, mode })
+  await firstStart({ db, clock, log: named(log, 'start'), settings, mode })
   const cipher = await openCipher({ db, clock, encryptionKey: settings.auth.encryption_key })
 
   const metrics = createMetrics()
@@ -104,12 +105,13 @@ export async function startApp(options: AppOptions): Promise<App> {
     clock,
     log,
     readiness,
-    serverInfo: { version: VERSION, surfaces: ['users'] },
+    serverInfo: { version: VERSION, surfaces: ['users', 'knowledge'] },
     serverOrigin: () => server.platform.origin(),
     limits: { requestTimeoutMs: settings.server.request_timeout },
     observe: observeCalls(metrics.registry),
   })
   await registerRpc(server, rpc)
+  const personalData = new PersonalData()
   registerUsers(server, {
     db,
     clock,
@@ -119,13 +121,24 @@ export async function startApp(options: AppOptions): Promise<App> {
     dataDir: settings.storage.data_dir,
     jobs,
     changes,
-    personalData: new PersonalData(),
+    personalData,
     cipher,
+    baseUrl: () => server.platform.origin(),
+  })
+  const searchIndex = openSearchIndex({ db, clock, log: named(log, 'search') })
+  registerKnowledge(server, {
+    db,
+    clock,
+    log: named(log, 'knowledge'),
+    settings: settings.knowledge,
+    jobs,
+    personalData,
+    searchIndex,
     baseUrl: () => server.platform.origin(),
   })
 
   const supervisor = new Supervisor({ clock, log: named(log, 'workers') })
-  supervisor.start([jobs, readiness])
+  supervisor.start([jobs, readiness, searchIndex])
   // A start that fails from here on stops its workers before it closes the database under them.
   starting.defer(() => supervisor.stop(settings.server.shutdown_timeout))
 
@@ -136,8 +149,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   starting.defer(() => grpc.close(0))
   if (metricsPort !== null) starting.use(await listenMetrics(metrics, { host, port: metricsPort }))
 
-  const isFirst = created && mode === 'serve'
-  const setupLink = isFirst ? await mintSetupLink(db, clock, server.platform.origin()) : null
+  // Not on the first start alone: that one may have failed before it could say it, on a port in use for instance.
+  const setupLink = mode === 'serve' ? await mintSetupLink(db, clock, server.platform.origin()) : null
 
   const running = starting.move()
   let stopped: Promise<boolean> | undefined

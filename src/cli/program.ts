@@ -7,6 +7,7 @@ import { configCommand } from './config.ts'
 import { doctorCommand } from './doctor.ts'
 import { jobCommand } from './job.ts'
 import { migrateCommand } from './migrate.ts'
+import { projectCommand } from './project.ts'
 import { restoreCommand } from './restore.ts'
 import { devCommand, serveCommand } from './serve.ts'
 import { tokenCommand } from './token.ts'
@@ -38,6 +39,7 @@ function createProgram(): Command {
     configCommand(),
     userCommand(),
     tokenCommand(),
+    projectCommand(),
     jobCommand(),
     backupCommand(),
     restoreCommand(),

@@ -1,0 +1,133 @@
+import type { Micros } from '../../platform/clock/clock.ts'
+import type { Reader } from '../../platform/storage/database.ts'
+import type { Project } from '../note/note.ts'
+import { partId } from '../note/part-id.ts'
+import type { SearchIndex } from '../search/search-index.ts'
+import {
+  type ContextItem,
+  type EntityItem,
+  entityItem,
+  type ObservationItem,
+  observationItem,
+  type RelationItem,
+  relationItem,
+} from './context-item.ts'
+import { findRelated, type Related, type RelatedOptions } from './find-related.ts'
+import { namedNotes } from './named-notes.ts'
+import { type Edge, Neighbourhood } from './neighbourhood.ts'
+import { type ItemPlace, type ItemType, pageOfItems, recentlyChanged, withCounts } from './primary-items.ts'
+import { contentsOf, observationsFrom } from './store-context.ts'
+import { relationsFrom } from './store-neighbours.ts'
+
+export interface ContextQuery extends RelatedOptions {
+  /** Null: whatever changed lately; `since` is set then. */
+  name: string | null
+  types: ReadonlySet<ItemType>
+  page: number
+  pageSize: number
+}
+
+export interface ContextResult {
+  primary_result: ContextItem
+  observations: ObservationItem[]
+  related_results: (EntityItem | RelationItem)[]
+}
+
+export interface ContextPage {
+  results: ContextResult[]
+  hasMore: boolean
+}
+
+// An answer is for reading: the first pages of a long text, the first lines of what is only near.
+const PRIMARY_CHARACTERS = 50_000
+const RELATED_CHARACTERS = 500
+const MOST_OBSERVATIONS = 1_000
+
+/** One state of the data has to be read. */
+export async function buildContext(
+  reader: Reader,
+  searchIndex: Pick<SearchIndex, 'caughtUp'>,
+  project: Project,
+  query: ContextQuery,
+): Promise<ContextPage> {
+  const { types, page, pageSize, since } = query
+  const notes =
+    query.name === null
+      ? recentlyChanged(reader, project.id, since as Micros, types)
+      : withCounts(reader, namedNotes(reader, searchIndex, project, query.name, since), types)
+  const { places, hasMore } = await pageOfItems(notes, types, { offset: (page - 1) * pageSize, limit: pageSize })
+  const around = new Neighbourhood(reader, project.id)
+  await around.know(places.map(({ noteId }) => noteId))
+  const beginnings = places.filter(({ type }) => type === 'entity').map(({ noteId }) => noteId)
+  const related = await findRelated(around, beginnings, query)
+  const texts = await textsOf(reader, beginnings, related)
+  const results: ContextResult[] = []
+  for (const run of runsOf(places)) {
+    if (run.type !== 'entity') {
+      const items =
+        run.type === 'observation' ? observationItems(reader, around, run) : relationItems(reader, around, run)
+      for (const item of await items) results.push({ primary_result: item, observations: [], related_results: [] })
+      continue
+    }
+    const note = around.note(run.noteId)
+    const found = related.shift() ?? []
+    if (note === undefined) continue
+    results.push({
+      primary_result: entityItem(note, texts.primary.get(note.id) ?? null),
+      observations: await observationItems(reader, around, { ...run, index: 0, count: MOST_OBSERVATIONS }),
+      related_results: found.flatMap((one) => relatedItem(around, texts.related, one)),
+    })
+  }
+  return { results, hasMore }
+}
+
+interface Run extends ItemPlace {
+  count: number
+}
+
+/** Neighbouring parts of one note are read together. */
+function runsOf(places: readonly ItemPlace[]): Run[] {
+  const runs: Run[] = []
+  for (const place of places) {
+    const last = runs.at(-1)
+    if (last !== undefined && last.noteId === place.noteId && last.type === place.type) last.count++
+    else runs.push({ ...place, count: 1 })
+  }
+  return runs
+}
+
+async function textsOf(reader: Reader, beginnings: readonly number[], related: readonly Related[][]) {
+  const near = related.flat().flatMap((one) => (one.type === 'entity' ? [one.note.id] : []))
+  return {
+    primary: await contentsOf(reader, [...new Set(beginnings)], PRIMARY_CHARACTERS),
+    related: await contentsOf(reader, [...new Set(near)], RELATED_CHARACTERS),
+  }
+}
+
+async function observationItems(reader: Reader, around: Neighbourhood, run: Run): Promise<ObservationItem[]> {
+  const note = around.note(run.noteId)
+  if (note === undefined) return []
+  const rows = await observationsFrom(reader, note.id, run.index, run.count)
+  return rows.map((row) => observationItem(note, row))
+}
+
+async function relationItems(reader: Reader, around: Neighbourhood, run: Run): Promise<RelationItem[]> {
+  const rows = await relationsFrom(reader, run.noteId, run.index, run.count)
+  await around.know(rows.flatMap(({ to_id: to }) => (to === null ? [] : [to])))
+  return rows.flatMap((row) => itemOfEdge(around, { ...row, id: partId(row.from_id, row.position) }))
+}
+
+function relatedItem(
+  around: Neighbourhood,
+  texts: ReadonlyMap<number, string>,
+  related: Related,
+): (EntityItem | RelationItem)[] {
+  if (related.type === 'relation') return itemOfEdge(around, related.edge)
+  return [entityItem(related.note, texts.get(related.note.id) ?? null)]
+}
+
+function itemOfEdge(around: Neighbourhood, edge: Edge): RelationItem[] {
+  const from = around.note(edge.from_id)
+  const to = edge.to_id === null ? null : (around.note(edge.to_id) ?? null)
+  return from === undefined ? [] : [relationItem(edge, from, to)]
+}

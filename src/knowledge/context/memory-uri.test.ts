@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isAppError } from '../../platform/errors/app-error.ts'
+import { memoryName } from './memory-uri.ts'
+
+test('the scheme and the slashes around a memory address are optional', () => {
+  for (const uri of ['docs/plan', 'memory://docs/plan', 'MEMORY://docs/plan', ' /docs/plan/ ']) {
+    assert.equal(memoryName(uri), 'docs/plan')
+  }
+  assert.equal(memoryName('memory://docs/*'), 'docs/*')
+})
+
+test('a memory address that could not be one is refused', () => {
+  for (const uri of [
+    '',
+    'memory://',
+    '/',
+    'http://x',
+    'memory://memory://x',
+    'a//b',
+    'a<b',
+    'a"b',
+    'a|b',
+    'a?b',
+    'a\u0001b',
+  ]) {
+    assert.throws(
+      () => memoryName(uri),
+      (error) => isAppError(error, 'unprocessable'),
+      uri,
+    )
+  }
+  assert.throws(
+    () => memoryName('x'.repeat(1_001)),
+    (error) => isAppError(error, 'unprocessable'),
+  )
+})

@@ -1,0 +1,88 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Micros } from '../../platform/clock/clock.ts'
+import { isAppError } from '../../platform/errors/app-error.ts'
+import type { Reader } from '../../platform/storage/database.ts'
+import { type GlobMatcher, starGlob } from '../directory/glob.ts'
+import { resolveIdentifier } from '../link/resolve-identifier.ts'
+import type { Project } from '../note/note.ts'
+import type { SearchIndex } from '../search/search-index.ts'
+import { notesByIds, noteWithPermalink, permalinksAfter } from './store-context.ts'
+
+const PERMALINKS_PER_READ = 1_000
+
+/** The notes that a memory address names, as numbers: any number by a pattern, in the order of permalinks; else one or none. */
+export async function* namedNotes(
+  reader: Reader,
+  searchIndex: Pick<SearchIndex, 'caughtUp'>,
+  project: Project,
+  name: string,
+  since: Micros | null,
+): AsyncGenerator<number[]> {
+  if (name.includes('*')) {
+    yield* matchingNotes(reader, project, name, since)
+    return
+  }
+  const id = (await noteWithPermalink(reader, project.id, name)) ?? (await resolved(reader, searchIndex, project, name))
+  if (id === undefined) return
+  if (since === null) yield [id]
+  else
+    yield (await notesByIds(reader, project.id, [id])).filter((note) => note.updated_at >= since).map((note) => note.id)
+}
+
+/** As a link is resolved; what names nothing here, or something in another project, is nobody. */
+async function resolved(
+  reader: Reader,
+  searchIndex: Pick<SearchIndex, 'caughtUp'>,
+  project: Project,
+  name: string,
+): Promise<number | undefined> {
+  const question = { identifier: name, sourcePath: null, isStrict: false }
+  try {
+    const { note } = await resolveIdentifier(reader, searchIndex, project, question)
+    return note.id
+  } catch (error) {
+    if (isAppError(error, 'not_found') || isAppError(error, 'invalid_argument')) return undefined
+    throw error
+  }
+}
+
+/** A pattern may leave out the project that permalinks begin with, as links may. */
+async function* matchingNotes(
+  reader: Reader,
+  project: Project,
+  pattern: string,
+  since: Micros | null,
+): AsyncGenerator<number[]> {
+  const isOwn = starGlob(pattern)
+  yield* matching(reader, project.id, pattern, isOwn, since)
+  const begin = `${project.permalink}/`
+  if (pattern.startsWith(begin) || pattern.startsWith('*')) return
+  const isInProject = starGlob(begin + pattern)
+  yield* matching(reader, project.id, begin + pattern, (text) => isInProject(text) && !isOwn(text), since)
+}
+
+/** Only permalinks that begin like the pattern up to its first star are read. */
+async function* matching(
+  reader: Reader,
+  projectId: number,
+  pattern: string,
+  isWanted: GlobMatcher,
+  since: Micros | null,
+): AsyncGenerator<number[]> {
+  const begin = pattern.slice(0, pattern.indexOf('*'))
+  // The beginning may be a whole permalink itself, which stands right before those that are longer.
+  const exact = begin === '' ? undefined : await noteWithPermalink(reader, projectId, begin)
+  if (exact !== undefined && isWanted(begin)) {
+    const notes = await notesByIds(reader, projectId, [exact])
+    yield notes.filter((note) => since === null || note.updated_at >= since).map(({ id }) => id)
+  }
+  for (let after: string | null = begin; after !== null; ) {
+    const rows = await permalinksAfter(reader, projectId, after, PERMALINKS_PER_READ)
+    const inside = rows.filter(({ permalink }) => permalink.startsWith(begin))
+    yield inside
+      .filter((row) => isWanted(row.permalink) && (since === null || row.updated_at >= since))
+      .map(({ id }) => id)
+    after = inside.length < PERMALINKS_PER_READ ? null : (inside.at(-1)?.permalink ?? null)
+    await nextTurn()
+  }
+}

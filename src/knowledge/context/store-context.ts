@@ -1,0 +1,164 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Micros } from '../../platform/clock/clock.ts'
+import type { Engine, Reader } from '../../platform/storage/database.ts'
+import { statement } from '../../platform/storage/statement.ts'
+import type { Note } from '../note/note.ts'
+import type { StoredObservation } from '../note/store-observations.ts'
+import '../tables.ts'
+
+/** A note as context shows it, without its text. */
+export type ContextNote = Pick<
+  Note,
+  'id' | 'external_id' | 'title' | 'permalink' | 'file_path' | 'note_type' | 'created_at' | 'updated_at'
+>
+
+const NOTE_COLUMNS = [
+  'id',
+  'external_id',
+  'title',
+  'permalink',
+  'file_path',
+  'note_type',
+  'created_at',
+  'updated_at',
+] as const
+
+function idsIn(engine: Engine, ids: string): RawBuilder<unknown> {
+  return engine === 'sqlite'
+    ? sql`select value from json_each(${ids})`
+    : sql`select value::bigint from json_array_elements_text(${ids}::json) as list (value)`
+}
+
+const byIds = statement<{ projectId: number; ids: string }, ContextNote>(
+  (_query, p, engine) => sql`
+    select ${sql.join(NOTE_COLUMNS.map((column) => sql.ref(column)))} from notes
+    where id in (${idsIn(engine, p('ids'))}) and project_id = ${p('projectId')}`,
+)
+
+export function notesByIds(reader: Reader, projectId: number, ids: readonly number[]): Promise<ContextNote[]> {
+  return reader.run(byIds, { projectId, ids: JSON.stringify(ids) })
+}
+
+const beginnings = statement<{ ids: string; length: number }, { note_id: number; content: string }>(
+  (_query, p, engine) => sql`
+    select note_id, substr(content, 1, ${engine === 'sqlite' ? sql`${p('length')}` : sql`${p('length')}::integer`}) as content
+    from note_contents where note_id in (${idsIn(engine, p('ids'))})`,
+)
+
+/** At most `length` characters of each text. */
+export async function contentsOf(reader: Reader, ids: readonly number[], length: number): Promise<Map<number, string>> {
+  const rows = ids.length === 0 ? [] : await reader.run(beginnings, { ids: JSON.stringify(ids), length })
+  return new Map(rows.map(({ note_id, content }) => [note_id, content]))
+}
+
+export interface RecentNote {
+  id: number
+  updated_at: Micros
+  /** Counted only where asked for, else 0. */
+  observations: number
+  relations: number
+}
+
+interface RecentInput {
+  projectId: number
+  since: Micros
+  beforeAt: Micros
+  beforeId: number
+  countsObservations: number
+  countsRelations: number
+  limit: number
+}
+
+const COUNTS = (observations: number, relations: number) => sql`
+  case when ${observations} = 1 then (select count(*) from observations where note_id = notes.id) else 0 end as observations,
+  case when ${relations} = 1
+    then (select count(*) from relations where from_id = notes.id and is_repeat = 0) else 0 end as relations`
+
+const recent = statement<RecentInput, RecentNote>(
+  (_query, p, engine) => sql`
+    select id, updated_at, ${COUNTS(asInteger(engine, p('countsObservations')), asInteger(engine, p('countsRelations')))}
+    from notes
+    where project_id = ${p('projectId')} and updated_at >= ${p('since')}
+      and (updated_at, id) < (${p('beforeAt')}, ${p('beforeId')})
+    order by updated_at desc, id desc limit ${p('limit')}`,
+)
+
+// PostgreSQL does not guess the type of a parameter that is compared with a constant the way we mean it.
+function asInteger(engine: Engine, parameter: number): never {
+  return (engine === 'sqlite' ? parameter : sql`${parameter}::integer`) as never
+}
+
+/** Newest first, behind the one given. */
+export function recentNotes(reader: Reader, input: RecentInput): Promise<RecentNote[]> {
+  return reader.run(recent, input)
+}
+
+const counts = statement<
+  { ids: string; countsObservations: number; countsRelations: number },
+  Omit<RecentNote, 'updated_at'>
+>(
+  (_query, p, engine) => sql`
+    select id, ${COUNTS(asInteger(engine, p('countsObservations')), asInteger(engine, p('countsRelations')))}
+    from notes where id in (${idsIn(engine, p('ids'))})`,
+)
+
+export function countParts(
+  reader: Reader,
+  ids: readonly number[],
+  asked: { countsObservations: number; countsRelations: number },
+): Promise<Omit<RecentNote, 'updated_at'>[]> {
+  return reader.run(counts, { ids: JSON.stringify(ids), ...asked })
+}
+
+export interface PermalinkRow {
+  id: number
+  permalink: string
+  updated_at: Micros
+}
+
+const permalinks = statement<{ projectId: number; after: string; limit: number }, PermalinkRow>(
+  (_query, p) => sql`
+    select id, permalink, updated_at from notes
+    where project_id = ${p('projectId')} and permalink > ${p('after')}
+    order by permalink limit ${p('limit')}`,
+)
+
+export function permalinksAfter(
+  reader: Reader,
+  projectId: number,
+  after: string,
+  limit: number,
+): Promise<PermalinkRow[]> {
+  return reader.run(permalinks, { projectId, after, limit })
+}
+
+const byPermalink = statement<{ projectId: number; permalink: string }, { id: number }>((query, p) =>
+  query
+    .selectFrom('notes')
+    .select('id')
+    .where('project_id', '=', p('projectId'))
+    .where('permalink', '=', p('permalink')),
+)
+
+export async function noteWithPermalink(
+  reader: Reader,
+  projectId: number,
+  permalink: string,
+): Promise<number | undefined> {
+  return (await reader.run(byPermalink, { projectId, permalink }))[0]?.id
+}
+
+const observations = statement<{ noteId: number; offset: number; limit: number }, StoredObservation>(
+  (_query, p) => sql`
+    select position, category, content, context, tags from observations
+    where note_id = ${p('noteId')} order by position limit ${p('limit')} offset ${p('offset')}`,
+)
+
+export function observationsFrom(
+  reader: Reader,
+  noteId: number,
+  offset: number,
+  limit: number,
+): Promise<StoredObservation[]> {
+  return reader.run(observations, { noteId, offset, limit })
+}

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isAppError } from '../../platform/errors/app-error.ts'
+import { sinceOf } from './timeframe.ts'
+
+const NOW = Date.UTC(2026, 5, 15, 1, 30) * 1_000
+const DAY = 86_400_000_000
+
+const DAYS_AGO: [text: string, days: number][] = [
+  ['7d', 7],
+  ['7 d', 7],
+  ['7D', 7],
+  [' 7  days ', 7],
+  ['2 weeks ago', 14],
+  ['2w', 14],
+  ['a week ago', 7],
+  ['one month', 30],
+  ['last month', 30],
+  ['the past 3 days', 3],
+  ['this week', 7],
+  ['week', 7],
+  ['1.5 days', 1.5],
+  ['three days ago', 3],
+  ['48h', 2],
+  ['1y', 365],
+  ['365d', 365],
+  ['yesterday', 1],
+  ['2026-06-01', 14 + 1.5 / 24],
+  ['2026-06-01T01:30', 14],
+  ['2026-06-01T01:30:00Z', 14],
+  ['2026-06-01T03:30:00.000+02:00', 14],
+  ['2026-06-01 01:30', 14],
+]
+
+test('a timeframe says when it began', () => {
+  for (const [text, days] of DAYS_AGO) assert.equal((NOW - sinceOf(text, NOW)) / DAY, days, text)
+})
+
+test('a timeframe reaches back a day at least', () => {
+  for (const text of ['today', 'now', '1h', '5m', '30 minutes ago', '0d', '2026-06-15']) {
+    assert.equal(NOW - sinceOf(text, NOW), DAY, text)
+  }
+})
+
+test('a timeframe in the future, too long ago or without a meaning is refused', () => {
+  const wrong = ['tomorrow', 'in 3 days', 'next week', '2 days from now', '2027-01-01', '366d', '2y', '1999-01-01']
+  wrong.push('', 'abc', '7', '-7d', '7d7', '2026-13-01', 'constructor', '7 constructors', 'x'.repeat(1_000), '∞ days')
+  for (const text of wrong) {
+    assert.throws(
+      () => sinceOf(text, NOW),
+      (error) => isAppError(error, 'unprocessable'),
+      text,
+    )
+  }
+})

@@ -1,0 +1,89 @@
+import { MICROS_PER_SECOND, type Micros } from '../../platform/clock/clock.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
+
+const MINUTE = 60 * MICROS_PER_SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const SHORTEST = DAY
+const LONGEST = 365 * DAY
+
+const UNITS: Readonly<Record<string, number>> = {
+  s: MICROS_PER_SECOND,
+  sec: MICROS_PER_SECOND,
+  second: MICROS_PER_SECOND,
+  m: MINUTE,
+  min: MINUTE,
+  minute: MINUTE,
+  h: HOUR,
+  hr: HOUR,
+  hour: HOUR,
+  d: DAY,
+  day: DAY,
+  w: 7 * DAY,
+  wk: 7 * DAY,
+  week: 7 * DAY,
+  mo: 30 * DAY,
+  month: 30 * DAY,
+  y: 365 * DAY,
+  yr: 365 * DAY,
+  year: 365 * DAY,
+}
+
+const NUMBERS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ')
+const SPAN = /^(?:(?:the )?(?:last|past|this) )?(?:(\d{1,9}(?:\.\d{1,3})?|[a-z]+) ?)??([a-z]+)( ago)?$/
+const FUTURE = /^(?:tomorrow|next [a-z]+|in .+|.+ from now)$/
+const ISO = /^\d{4}-\d{2}-\d{2}(?:[t ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(z|[+-]\d{2}:?\d{2})?)?$/
+
+/**
+ * When a span of time began: `today`, `7d`, `2 weeks ago`, `last month`, or an ISO date or time (UTC where it does
+ * not say). At least a day ago, since "today" at one in the morning would show nothing.
+ */
+export function sinceOf(timeframe: string, now: Micros): Micros {
+  const text = timeframe.length > 100 ? '' : timeframe.trim().toLowerCase().replaceAll(/\s+/g, ' ')
+  const since = isoTime(text) ?? agoOf(text, now)
+  if (since === undefined) {
+    if (FUTURE.test(text)) throw future()
+    throw new AppError(
+      'unprocessable',
+      'The timeframe is not understood: use "7d", "2 weeks ago", "today" or an ISO date',
+    )
+  }
+  if (since > now) throw future()
+  if (now - since > LONGEST) throw new AppError('unprocessable', 'The timeframe must not reach back more than 365 days')
+  return Math.min(since, now - SHORTEST)
+}
+
+function future(): AppError {
+  return new AppError('unprocessable', 'The timeframe must not lie in the future')
+}
+
+function isoTime(text: string): Micros | undefined {
+  const match = ISO.exec(text)
+  if (match === null) return undefined
+  const hasTime = text.length > 10
+  const ms = Date.parse(`${text.toUpperCase().replace(' ', 'T')}${hasTime && match[1] === undefined ? 'Z' : ''}`)
+  return Number.isNaN(ms) ? undefined : ms * 1_000
+}
+
+function agoOf(text: string, now: Micros): Micros | undefined {
+  if (text === 'today' || text === 'now') return now
+  if (text === 'yesterday') return now - DAY
+  const match = SPAN.exec(text)
+  const unit = unitOf(match?.[2] ?? '')
+  const count = countOf(match?.[1])
+  if (unit === undefined || count === undefined) return undefined
+  return Math.round(now - count * unit)
+}
+
+function unitOf(word: string): number | undefined {
+  if (Object.hasOwn(UNITS, word)) return UNITS[word]
+  const singular = word.endsWith('s') ? word.slice(0, -1) : ''
+  return Object.hasOwn(UNITS, singular) ? UNITS[singular] : undefined
+}
+
+function countOf(word: string | undefined): number | undefined {
+  if (word === undefined || word === 'a' || word === 'an') return 1
+  if (/^\d/.test(word)) return Number(word)
+  const number = NUMBERS.indexOf(word)
+  return number < 0 ? undefined : number
+}

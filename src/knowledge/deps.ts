@@ -1,0 +1,23 @@
+import type { Static } from 'typebox'
+import type { Clock } from '../platform/clock/clock.ts'
+import type { JobEngine } from '../platform/jobs/job-engine.ts'
+import type { Logger } from '../platform/logging/logger.ts'
+import type { PersonalData } from '../platform/personal-data/personal-data.ts'
+import type { Database } from '../platform/storage/database.ts'
+import type { SearchIndex } from './search/search-index.ts'
+import type { knowledgeSettings } from './settings.ts'
+
+export type KnowledgeSettings = Static<typeof knowledgeSettings>
+
+/** What the knowledge feature is built from. */
+export interface KnowledgeDeps {
+  db: Database
+  clock: Clock
+  log: Logger
+  settings: KnowledgeSettings
+  jobs: JobEngine
+  personalData: PersonalData
+  searchIndex: SearchIndex
+  /** The public address of this server, without a slash at the end. */
+  baseUrl(): string
+}

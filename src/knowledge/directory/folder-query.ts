@@ -1,0 +1,27 @@
+import type { Static } from 'typebox'
+import { fileNameGlob } from './glob.ts'
+import type { FolderQuery } from './list-folder.ts'
+import type { FolderFilters } from './schema-directory.ts'
+
+export function folderQueryOf(projectId: number, filters: Static<typeof FolderFilters>): FolderQuery {
+  const { dir_name = '/', depth = 1, file_name_glob: glob, sort = null, page = 1, page_size: pageSize = 10 } = filters
+  return {
+    projectId,
+    folder: folderNamed(dir_name),
+    depth,
+    glob: glob === undefined ? null : fileNameGlob(glob),
+    sort,
+    page,
+    pageSize,
+  }
+}
+
+/** However its slashes are written. What names no folder of ours is a folder without anything in it. */
+export function folderNamed(text: string): string {
+  return text
+    .normalize('NFC')
+    .trim()
+    .split(/[/\\]/)
+    .filter((segment) => segment !== '' && segment !== '.')
+    .join('/')
+}

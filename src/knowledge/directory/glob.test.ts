@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { fileNameGlob, starGlob } from './glob.ts'
+
+const CASES: [pattern: string, matching: string[], others: string[]][] = [
+  ['*.md', ['a.md', '.md'], ['a.txt', 'a.md.txt', 'a.MD']],
+  ['note-?.md', ['note-1.md', 'note-😀.md'], ['note-.md', 'note-12.md']],
+  ['[a-c]*[!0-9]', ['ax', 'c-'], ['dx', 'a1']],
+  ['[]]', [']'], ['[', '[]]']],
+  ['[', ['['], ['', 'a']],
+  ['*a*b*', ['ab', 'xxaxxbxx'], ['ba', 'a', 'b']],
+  ['', [''], ['a']],
+  ['**', ['', 'anything'], []],
+]
+
+test('a glob matches whole names', () => {
+  for (const [pattern, matching, others] of CASES) {
+    const matches = fileNameGlob(pattern)
+    for (const name of matching) assert.ok(matches(name), `${pattern} should match ${name}`)
+    for (const name of others) assert.ok(!matches(name), `${pattern} should not match ${name}`)
+  }
+})
+
+test('in a glob of stars alone everything else stands for itself', () => {
+  assert.ok(starGlob('a/*/[x]?')('a/b/c/[x]?'))
+  assert.ok(!starGlob('a/*/[x]?')('a/b/x1'))
+})
+
+test('a hostile glob takes no longer than pattern times text', () => {
+  const matches = fileNameGlob('*a'.repeat(100))
+  assert.ok(!matches(`${'a'.repeat(255)}b`))
+})

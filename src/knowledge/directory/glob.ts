@@ -1,0 +1,71 @@
+type Token = '*' | ((character: string) => boolean)
+
+export type GlobMatcher = (text: string) => boolean
+
+/** `*` is any text, `?` one character, `[a-z]` one of these, `[!a-z]` none of these. Upper and lower case differ. */
+export function fileNameGlob(pattern: string): GlobMatcher {
+  const tokens: Token[] = []
+  const characters = [...pattern]
+  for (let at = 0; at < characters.length; at++) {
+    const character = characters[at] as string
+    const end = character === '[' ? closingBracket(characters, at) : -1
+    if (character === '*') tokens.push('*')
+    else if (character === '?') tokens.push(() => true)
+    else if (end > 0) {
+      tokens.push(oneOf(characters.slice(at + 1, end)))
+      at = end
+    } else tokens.push((other) => other === character)
+  }
+  return matcher(tokens)
+}
+
+/** `*` is any text; everything else stands for itself. */
+export function starGlob(pattern: string): GlobMatcher {
+  return matcher([...pattern].map((character) => (character === '*' ? '*' : (other) => other === character)))
+}
+
+/** A bracket right behind the opening one is meant. Without a closing one the opening one is text. */
+function closingBracket(characters: readonly string[], open: number): number {
+  const first = characters[open + 1] === '!' ? open + 2 : open + 1
+  return characters.indexOf(']', first + 1)
+}
+
+function oneOf(inside: readonly string[]): (character: string) => boolean {
+  const isNegated = inside[0] === '!'
+  const ranges: [from: string, to: string][] = []
+  for (let at = isNegated ? 1 : 0; at < inside.length; at++) {
+    const from = inside[at] as string
+    const isRange = inside[at + 1] === '-' && at + 2 < inside.length
+    ranges.push([from, isRange ? (inside[at + 2] as string) : from])
+    if (isRange) at += 2
+  }
+  const code = (text: string) => text.codePointAt(0) as number
+  const isInside = (character: string) =>
+    ranges.some(([from, to]) => code(character) >= code(from) && code(character) <= code(to))
+  return isNegated ? (character) => !isInside(character) : isInside
+}
+
+/** At a mismatch only the last star takes one character more, so the time is at most pattern times text. */
+function matcher(tokens: readonly Token[]): GlobMatcher {
+  return (text) => {
+    const characters = [...text]
+    let token = 0
+    let star = -1
+    let retryAt = 0
+    for (let at = 0; at < characters.length; ) {
+      const now = tokens[token]
+      if (now === '*') {
+        star = token++
+        retryAt = at
+      } else if (now?.(characters[at] as string)) {
+        token++
+        at++
+      } else if (star >= 0) {
+        token = star + 1
+        at = ++retryAt
+      } else return false
+    }
+    while (tokens[token] === '*') token++
+    return token === tokens.length
+  }
+}

@@ -1,0 +1,28 @@
+import { AppError } from '../../platform/errors/app-error.ts'
+
+/** Where the next page begins, and what was counted for the first one. */
+export interface PathCursor {
+  path: string
+  total: number
+}
+
+const FORM = /^1:(\d{1,15}):/
+// A path has at most 500 characters; nobody got a cursor as long as this from us.
+const LONGEST = 4_000
+
+/** Opaque to clients: they give back what they got. */
+export function encodePathCursor({ path, total }: PathCursor): string {
+  return Buffer.from(`1:${total}:${path}`).toString('base64url')
+}
+
+export function decodePathCursor(cursor: string): PathCursor {
+  const text = cursor.length > LONGEST ? '' : Buffer.from(cursor, 'base64url').toString()
+  const match = FORM.exec(text)
+  if (match === null) {
+    throw new AppError(
+      'invalid_argument',
+      'The cursor is not one of this list: take it from the answer before, unchanged',
+    )
+  }
+  return { path: text.slice(match[0].length), total: Number(match[1]) }
+}

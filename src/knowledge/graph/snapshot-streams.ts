@@ -1,0 +1,55 @@
+import type { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
+import type { Clock } from '../../platform/clock/clock.ts'
+import { JSON_TYPE } from '../../platform/http/send-hook.ts'
+import type { Database } from '../../platform/storage/database.ts'
+import { type ChunkWriter, SnapshotStream } from './snapshot-stream.ts'
+import { StreamSlots } from './stream-slots.ts'
+
+// A stream holds a connection for as long as its caller reads, so most of them are kept for everybody else.
+const SLOTS = { open: 3, waiting: 200, waitMs: 30_000 }
+const IDLE_MS = 10_000
+const LONGEST_MS = 10 * 60_000
+
+/** All long answers of one database: graph, orphans, directory tree. */
+export class SnapshotStreams {
+  readonly slots: StreamSlots
+  readonly #db: Database
+  readonly #clock: Clock
+
+  constructor(db: Database, clock: Clock) {
+    this.#db = db
+    this.#clock = clock
+    this.slots = new StreamSlots(clock, SLOTS)
+  }
+
+  /** Waits for its turn. The stream ends by itself when the caller has `gone`. */
+  async open(write: ChunkWriter, gone: AbortSignal): Promise<Readable> {
+    const onReleased = await this.slots.enter(gone)
+    const limits = { idleMs: IDLE_MS, longestMs: LONGEST_MS }
+    const stream = new SnapshotStream({ db: this.#db, clock: this.#clock, write, ...limits, onReleased })
+    if (gone.aborted) stream.destroy()
+    else gone.addEventListener('abort', () => stream.destroy(), { once: true })
+    return stream
+  }
+
+  async send(reply: FastifyReply, write: ChunkWriter): Promise<FastifyReply> {
+    const closed = new AbortController()
+    reply.raw.once('close', () => closed.abort())
+    if (reply.raw.destroyed) closed.abort()
+    const stream = await this.open(write, closed.signal)
+    return reply.header('content-type', JSON_TYPE).send(stream)
+  }
+}
+
+const ofDatabase = new WeakMap<Database, SnapshotStreams>()
+
+/** One for each database, since its connections are what is shared. */
+export function snapshotStreams({ db, clock }: { db: Database; clock: Clock }): SnapshotStreams {
+  let streams = ofDatabase.get(db)
+  if (streams === undefined) {
+    streams = new SnapshotStreams(db, clock)
+    ofDatabase.set(db, streams)
+  }
+  return streams
+}

@@ -1,0 +1,132 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Engine, Reader } from '../../platform/storage/database.ts'
+import { statement } from '../../platform/storage/statement.ts'
+import '../tables.ts'
+import type { Chunk } from './snapshot-stream.ts'
+import {
+  byConditions,
+  type JsonRows,
+  joined,
+  type Parameter,
+  placeBy,
+  quoted,
+  type RawJsonRows,
+  rowsOf,
+} from './store-json-rows.ts'
+import { folderBounds, type PathRange } from './store-paths.ts'
+
+export interface EdgesQuery extends PathRange {
+  projectId: number
+  /** Both ends have it. */
+  typeKey: string | null
+  /** Both ends are in it. */
+  folder: string | null
+}
+
+interface Input extends PathRange {
+  projectId: number
+  typeKey: string | null
+  lower: string
+  upper: string
+  limit: number
+}
+
+/** `source` are the notes of the range; each relation is found by its key, and its target by number. */
+function edges(p: Parameter<Input>, engine: Engine, hasType: boolean, hasFolder: boolean): RawBuilder<unknown> {
+  // SQLite takes tables in this order when they are joined so.
+  const join = engine === 'sqlite' ? sql`cross join` : sql`inner join`
+  return sql`from notes as source
+    ${join} relations as r on r.from_id = source.id
+    ${join} notes as target on target.id = r.to_id
+    where source.project_id = ${p('projectId')}
+      and source.file_path > ${p('after')} and source.file_path <= ${p('upto')}
+      and r.to_id is not null and r.is_repeat = 0 and target.project_id = source.project_id
+      ${hasType ? sql`and source.type_key = ${p('typeKey')} and target.type_key = ${p('typeKey')}` : sql``}
+      ${hasFolder ? sql`and target.file_path > ${p('lower')} and target.file_path < ${p('upper')}` : sql``}
+    order by source.file_path, r.position`
+}
+
+const LONGEST_TYPE = 2_000
+
+function edgeText(engine: Engine): RawBuilder<string> {
+  return sql`',{"from_id":"' || source.external_id || '","to_id":"' || target.external_id
+    || '","relation_type":' || ${quoted(engine, 'r.relation_type', LONGEST_TYPE)} || '}'`
+}
+
+const rows = byConditions((hasType, hasFolder) =>
+  statement<Input, RawJsonRows>(
+    (_query, p, engine) => sql`
+      select ${joined(engine)} as text, count(*) as count from (
+        select ${edgeText(engine)} as row ${placeBy(engine, 'source.file_path', 'r.position')}
+        ${edges(p, engine, hasType, hasFolder)} limit ${p('limit')}
+      ) as rows`,
+  ),
+)
+
+function inputOf(query: EdgesQuery, limit: number): Input {
+  const { projectId, after, upto, typeKey, folder } = query
+  return { projectId, after, upto, typeKey, limit, ...folderBounds(folder ?? '') }
+}
+
+/** At most `limit` edges from the notes of a range, in the order of their sources' paths and of the text. */
+export async function edgesOf(reader: Reader, query: EdgesQuery, limit: number): Promise<JsonRows> {
+  const [row] = await reader.run(rows(query.typeKey !== null, query.folder !== null), inputOf(query, limit))
+  return rowsOf(row)
+}
+
+export interface EdgePlace {
+  file_path: string
+  from_id: number
+  position: number
+}
+
+const nth = byConditions((hasType, hasFolder) =>
+  statement<Input, EdgePlace>(
+    (_query, p, engine) => sql`
+      select source.file_path, r.from_id, r.position
+      ${edges(p, engine, hasType, hasFolder)} limit 1 offset ${p('limit')}`,
+  ),
+)
+
+/** Where the edge number `n` stands, from 1. */
+export async function placeOfEdge(reader: Reader, query: EdgesQuery, n: number): Promise<EdgePlace | undefined> {
+  const [place] = await reader.run(nth(query.typeKey !== null, query.folder !== null), inputOf(query, n - 1))
+  return place
+}
+
+type RestInput = Pick<Input, 'typeKey' | 'lower' | 'upper' | 'limit'> & Omit<EdgePlace, 'file_path'>
+
+const rest = byConditions((hasType, hasFolder) =>
+  statement<RestInput, RawJsonRows & { position: number | null }>(
+    (_query, p, engine) => sql`
+      select ${joined(engine)} as text, count(*) as count, max(position) as position from (
+        select ${edgeText(engine)} as row, r.position ${placeBy(engine, 'r.position')}
+        from notes as source
+        inner join relations as r on r.from_id = source.id
+        inner join notes as target on target.id = r.to_id
+        where source.id = ${p('from_id')} and r.position > ${p('position')}
+          and r.to_id is not null and r.is_repeat = 0 and target.project_id = source.project_id
+          ${hasType ? sql`and target.type_key = ${p('typeKey')}` : sql``}
+          ${hasFolder ? sql`and target.file_path > ${p('lower')} and target.file_path < ${p('upper')}` : sql``}
+        order by r.position limit ${p('limit')}
+      ) as rows`,
+  ),
+)
+
+/** The edges of one note behind a place, `size` at a time: it may have more than fit into one answer. */
+export async function* edgesBehind(
+  reader: Reader,
+  query: EdgesQuery,
+  { from_id, position }: EdgePlace,
+  size: number,
+): AsyncGenerator<Chunk> {
+  const { typeKey, lower, upper } = inputOf(query, size)
+  const next = rest(typeKey !== null, query.folder !== null)
+  let at: number | null = position
+  while (at !== null) {
+    const input: RestInput = { from_id, position: at, typeKey, lower, upper, limit: size }
+    const [row] = await reader.run(next, input)
+    yield rowsOf(row).text
+    at = row?.count === size ? row.position : null
+  }
+}

@@ -1,0 +1,79 @@
+import type { FastifyInstance } from 'fastify'
+import { operation } from '../../platform/http/operation.ts'
+import type { KnowledgeDeps } from '../deps.ts'
+import { etagOf } from '../note/preconditions.ts'
+import { DeleteAnswer, EntityDocument, NotePath, ProjectPath } from '../note/schema-notes.ts'
+import { writerOf } from '../note/writer-of.ts'
+import { projectUrls } from '../project/urls.ts'
+import {
+  DEFAULT_LIMIT,
+  encodeNumbers,
+  PageQuery,
+  TrashDocument,
+  TrashRestoreBody,
+  trashedDocument,
+  trashPosition,
+} from './schema-history.ts'
+import { TrashService } from './trash-service.ts'
+
+export function trashRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
+  const trash = new TrashService(deps)
+
+  operation(server, {
+    method: 'GET',
+    ...projectUrls('/knowledge/trash'),
+    operationId: 'ListTrash',
+    summary: 'List deleted notes that can be restored',
+    description: 'Last deleted first. Notes stay in the trash for 30 days.',
+    surface: 'knowledge',
+    access: 'notes_read',
+    rateLimit: null,
+    schema: { params: ProjectPath, querystring: PageQuery, response: { 200: TrashDocument } },
+    async handler({ params, query }) {
+      const after = query.cursor === undefined ? null : trashPosition(query.cursor)
+      const { notes, next } = await trash.list(params.project_id, query.limit ?? DEFAULT_LIMIT, after)
+      return {
+        entities: notes.map(trashedDocument),
+        next_cursor: next === null ? null : encodeNumbers(next.deletedAt, next.noteId),
+      }
+    },
+  })
+
+  operation(server, {
+    method: 'POST',
+    ...projectUrls('/knowledge/trash/:entity_id/restore'),
+    operationId: 'RestoreFromTrash',
+    summary: 'Bring a deleted note back',
+    description:
+      'With its id, its versions and the links to it. 409 when its path or its id is in use meanwhile; `destination_path` brings it to another path.',
+    surface: 'knowledge',
+    access: 'notes_write',
+    rateLimit: null,
+    schema: { params: NotePath, body: TrashRestoreBody, response: { 200: EntityDocument } },
+    async handler(request, reply) {
+      const { params, body } = request
+      const document = await trash.restore(writerOf(request), placeOf(params), body?.destination_path ?? null)
+      reply.header('etag', etagOf(document))
+      return document
+    },
+  })
+
+  operation(server, {
+    method: 'DELETE',
+    ...projectUrls('/knowledge/trash/:entity_id'),
+    operationId: 'DeleteFromTrash',
+    summary: 'Delete a note in the trash forever',
+    description: 'With all its versions.',
+    surface: 'knowledge',
+    access: 'notes_write',
+    rateLimit: null,
+    schema: { params: NotePath, response: { 200: DeleteAnswer } },
+    async handler(request) {
+      return { deleted: await trash.purge(writerOf(request), placeOf(request.params)) }
+    },
+  })
+}
+
+function placeOf(params: { project_id: string; entity_id: string }) {
+  return { projectId: params.project_id, noteId: params.entity_id }
+}

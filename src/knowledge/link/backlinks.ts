@@ -1,0 +1,82 @@
+import type { Reader } from '../../platform/storage/database.ts'
+import type { Note, NoteRef, Project } from '../note/note.ts'
+import { findNoteById } from '../note/store-notes.ts'
+import { splitText } from '../text/frontmatter.ts'
+import { findPhrase, paragraphAt, snippet } from './snippet.ts'
+import { type BacklinkRow, findBacklinks, findMentioning } from './store-backlinks.ts'
+
+export interface Backlink {
+  note: NoteRef
+  relationType: string
+  context: string | null
+  anchor: string | null
+  display: string | null
+  /** Null where the link is not written as its target is called. */
+  snippet: string | null
+}
+
+export interface Mention {
+  note: NoteRef
+  snippet: string
+}
+
+export interface BacklinkPage {
+  backlinks: Backlink[]
+  hasMore: boolean
+  /** On the first page only. */
+  mentions: Mention[]
+}
+
+const MOST_MENTIONS = 20
+const SHORTEST_TITLE = 2
+
+export async function backlinksOf(
+  reader: Reader,
+  project: Project,
+  note: Note,
+  { page, pageSize }: { page: number; pageSize: number },
+): Promise<BacklinkPage> {
+  const rows = await findBacklinks(reader, note.id, pageSize + 1, (page - 1) * pageSize)
+  return {
+    backlinks: rows.slice(0, pageSize).map(toBacklink),
+    hasMore: rows.length > pageSize,
+    mentions: page === 1 ? await mentionsOf(reader, project, note) : [],
+  }
+}
+
+function toBacklink(row: BacklinkRow): Backlink {
+  const { id, external_id, title, permalink, file_path } = row
+  const link = `[[${row.to_name}`
+  const at = row.around.indexOf(link)
+  return {
+    note: { id, external_id, title, permalink, file_path },
+    relationType: row.relation_type,
+    context: row.context,
+    anchor: row.anchor,
+    display: row.display,
+    snippet: at < 0 ? null : around(row.around, at, link.length),
+  }
+}
+
+function around(text: string, at: number, length: number): string {
+  const paragraph = paragraphAt(text, at)
+  return snippet(paragraph.text, paragraph.at, length)
+}
+
+/** Notes whose text has the title of the note but no link to it. */
+async function mentionsOf(reader: Reader, project: Project, note: Note): Promise<Mention[]> {
+  if (note.title.length < SHORTEST_TITLE) return []
+  const mentions: Mention[] = []
+  for (const id of await findMentioning(reader, project, note.id, note.title, MOST_MENTIONS)) {
+    // One text at a time: each may be large.
+    const other = await findNoteById(reader, id)
+    const place = other === undefined ? null : findPhrase(splitText(other.content).body, note.title)
+    if (other === undefined || place === null) continue
+    const { external_id, title, permalink, file_path } = other
+    mentions.push({
+      note: { id, external_id, title, permalink, file_path },
+      snippet: snippet(place.text, place.at, place.length),
+    })
+  }
+  return mentions
+}

@@ -1,0 +1,223 @@
+import type { Transaction } from '../../platform/storage/database.ts'
+import type { Note, NoteRef, Project } from '../note/note.ts'
+import { touchNotes } from '../note/note-cache.ts'
+import { nameKey } from '../text/name-key.ts'
+import type { ParsedLink } from '../text/parse-body.ts'
+import { folderOf } from '../text/path.ts'
+import type { NameRow } from './names.ts'
+import { resolveAsks, resolveExactly } from './resolve-exactly.ts'
+import { type Ask, askedId, askedKeys, choose, namesWith, targetOf } from './resolver.ts'
+import type { FoundNames, NamedNote } from './store-names.ts'
+import {
+  deleteRelations,
+  insertRelations,
+  isSameRelation,
+  type RelationRow,
+  type RelationView,
+  storedRelations,
+} from './store-relations.ts'
+import {
+  type Binding,
+  bindRelations,
+  ownWaitingRelations,
+  relationsTo,
+  unbindRelations,
+  WAITING_AT_ONCE,
+  type WaitingRelation,
+  waitingRelations,
+} from './store-waiting-relations.ts'
+
+/**
+ * The links of the text as it is now, each bound to the note that it names; answers what is shown of them. The names of
+ * the note must stand already.
+ */
+export async function replaceRelations(
+  tx: Transaction,
+  project: Project,
+  note: Note,
+  links: readonly ParsedLink[],
+  { isNew, found }: { isNew: boolean; found?: FoundNames | undefined },
+): Promise<RelationView[]> {
+  const targets = links.length === 0 ? [] : await resolveExactly(tx, project, note.file_path, links, { found })
+  const seen = new Set<string>()
+  const rows = links.map((link, position) => toRow(link, position, targets[position]?.id ?? null, seen))
+  // Whoever appends a line changes no link before it.
+  const first = isNew ? 0 : await dropFromFirstDifference(tx, note.id, rows)
+  await insertRelations(tx, note.id, project.id, first === 0 ? rows : rows.slice(first))
+  touchNotes(
+    tx,
+    targets.flatMap((target) => (target === null ? [] : [target.id])),
+  )
+  return views(note, rows, targets)
+}
+
+async function dropFromFirstDifference(tx: Transaction, noteId: number, rows: readonly RelationRow[]): Promise<number> {
+  const stored = await storedRelations(tx, noteId)
+  const differs = stored.findIndex((row, at) => rows[at] === undefined || !isSameRelation(row, rows[at]))
+  if (differs === -1) return stored.length
+  await deleteRelations(tx, noteId, (stored[differs] as RelationRow).position)
+  return differs
+}
+
+function views(from: NoteRef, rows: readonly RelationRow[], targets: readonly (NoteRef | null)[]): RelationView[] {
+  return rows.flatMap((row, at) =>
+    row.is_repeat === 1 ? [] : [{ ...row, direction: 'outgoing', from, to: targets[at] ?? null }],
+  )
+}
+
+function toRow(link: ParsedLink, position: number, toId: number | null, seen: Set<string>): RelationRow {
+  const { type, target, name, anchor, display, context } = link
+  const edge = toId === null ? null : `${toId} ${type}`
+  const isRepeat = edge !== null && seen.has(edge)
+  if (edge !== null) seen.add(edge)
+  return {
+    position,
+    relation_type: type,
+    to_id: toId,
+    is_repeat: isRepeat ? 1 : 0,
+    to_name: name,
+    anchor,
+    display,
+    context,
+    target_key: nameKey(target),
+    whole_key: name === target ? null : nameKey(name),
+  }
+}
+
+/**
+ * Binds the relations of the project that waited for a note of one of these names, now that this is the note they mean.
+ * False when none can have waited.
+ */
+export async function bindForwardReferences(
+  tx: Transaction,
+  project: Project,
+  note: Note,
+  names: readonly NameRow[],
+): Promise<boolean> {
+  const isMeant = await bindWaiting(tx, project, note, names, 'target_key', waitedKeys(project, note, names))
+  // Only a name with a "#" in it can be a text with an anchor.
+  const hashed = [note.title, note.permalink ?? '', note.file_path, ...names.map(({ value }) => value)]
+  if (!hashed.some((text) => text.includes('#'))) return isMeant
+  const keys = [...new Set(names.map(({ key }) => key))]
+  return (await bindWaiting(tx, project, note, names, 'whole_key', keys)) || isMeant
+}
+
+/** The keys of all texts that could name the note, from whatever folder. */
+export function waitedKeys(project: Project, note: NoteRef, names: readonly NameRow[]): string[] {
+  const prefix = `${project.permalink}/`
+  const keys = new Set(names.map(({ key }) => key))
+  keys.add(nameKey(note.external_id))
+  const aliases = names.map(({ value }) => value).filter((value) => value !== '')
+  for (const text of [note.title, note.file_path, ...aliases]) keys.add(nameKey(prefix + text))
+  if (note.permalink !== null) {
+    keys.add(nameKey(prefix + note.permalink))
+    if (note.permalink.startsWith(prefix)) keys.add(nameKey(note.permalink.slice(prefix.length)))
+  }
+  for (let path = withoutFirstFolder(note.file_path); path !== ''; path = withoutFirstFolder(path))
+    keys.add(nameKey(path))
+  return [...keys]
+}
+
+function withoutFirstFolder(path: string): string {
+  const slash = path.indexOf('/')
+  return slash < 0 ? '' : path.slice(slash + 1)
+}
+
+async function bindWaiting(
+  tx: Transaction,
+  project: Project,
+  note: Note,
+  names: readonly NameRow[],
+  column: 'target_key' | 'whole_key',
+  keys: readonly string[],
+): Promise<boolean> {
+  let means: ((ask: Ask) => boolean) | undefined
+  let after = { from_id: 0, position: -1 }
+  for (;;) {
+    const waiting = await waitingRelations(tx, project.id, column, keys, after)
+    const last = waiting.at(-1)
+    if (last === undefined) return means !== undefined
+    means ??= meansNote(project, note, names)
+    const possible = waiting.filter((relation) => means?.(askOf(relation)))
+    await bindThoseMeaning(tx, project, note, possible)
+    if (waiting.length < WAITING_AT_ONCE) return true
+    after = last
+  }
+}
+
+/** Whether a text would mean the note if there were no other. */
+function meansNote(project: Project, note: Note, names: readonly NameRow[]): (ask: Ask) => boolean {
+  const index = Map.groupBy(
+    names.map((name): NamedNote => ({ ...note, ...name })),
+    ({ key }) => key,
+  )
+  return (ask) =>
+    askedId(ask) === note.external_id || choose(project, ask, namesWith(index, askedKeys(project, ask))) !== null
+}
+
+async function bindThoseMeaning(
+  tx: Transaction,
+  project: Project,
+  note: Note,
+  relations: readonly WaitingRelation[],
+): Promise<void> {
+  const found = await bindingsFor(tx, project, relations)
+  await bindRelations(
+    tx,
+    found.filter(({ to_id }) => to_id === note.id),
+  )
+}
+
+/** Binds what waits in the note itself: from another folder its links may mean something else. */
+export async function bindOwnLinks(tx: Transaction, project: Project, note: Note): Promise<void> {
+  let position = -1
+  for (;;) {
+    const waiting = await ownWaitingRelations(tx, note.id, position)
+    await bindRelations(tx, await bindingsFor(tx, project, waiting))
+    const last = waiting.at(-1)
+    if (last === undefined || waiting.length < WAITING_AT_ONCE) return
+    position = last.position
+  }
+}
+
+async function bindingsFor(
+  tx: Transaction,
+  project: Project,
+  relations: readonly WaitingRelation[],
+): Promise<Binding[]> {
+  if (relations.length === 0) return []
+  // Many notes wait for one name, and what it means depends on their folder alone.
+  const groups = [
+    ...Map.groupBy(relations, ({ to_name, source_path }) => `${folderOf(source_path)}\n${to_name}`).values(),
+  ]
+  const choices = await resolveAsks(
+    tx,
+    project,
+    groups.map(([relation]) => askOf(relation as WaitingRelation)),
+  )
+  return groups.flatMap((group, at) => {
+    const choice = choices[at] ?? null
+    if (choice === null || !('note' in choice)) return []
+    return group.map(({ from_id, position }) => ({ from_id, position, to_id: choice.note.id }))
+  })
+}
+
+/**
+ * For a note that is gone: relations to it go to another note that their text means as well, and wait for one with the
+ * name where there is none.
+ */
+export async function unbind(tx: Transaction, project: Project, noteId: number): Promise<void> {
+  let after = { from_id: 0, position: -1 }
+  for (;;) {
+    const bound = await relationsTo(tx, noteId, after)
+    const last = bound.at(-1)
+    if (last === undefined && after.from_id === 0) return
+    await bindRelations(tx, await bindingsFor(tx, project, bound))
+    if (last === undefined || bound.length < WAITING_AT_ONCE) return unbindRelations(tx, noteId)
+    after = last
+  }
+}
+
+function askOf({ to_name, anchor, source_path }: WaitingRelation): Ask {
+  return { target: targetOf(to_name, anchor), name: to_name, sourcePath: source_path }
+}

@@ -1,0 +1,99 @@
+import type { Transaction } from '../../platform/storage/database.ts'
+import type { Note, Project } from '../note/note.ts'
+import { NAME_KINDS } from '../tables.ts'
+import { nameKey } from '../text/name-key.ts'
+import { deleteNames, deleteOtherNames, insertNames, type NameRow } from './store-names.ts'
+
+export type { NameRow } from './store-names.ts'
+
+export type Named = Pick<Note, 'title' | 'permalink' | 'file_path'>
+
+export interface NamedVersion {
+  note: Note
+  aliases: readonly string[]
+}
+
+// Keys and values stand together in an index, and PostgreSQL holds at most 2,704 bytes in an entry of it.
+const LONGEST_VALUE = 500
+const MOST_ALIASES = 1000
+
+/** What a note is called now: by path, permalink, title and aliases. Names beyond the limits are not looked up by. */
+export function namesOf(note: Named, aliases: readonly string[]): NameRow[] {
+  const keys = new Set([nameKey(note.file_path), nameKey(note.title)])
+  if (note.permalink !== null) keys.add(nameKey(note.permalink))
+  const names: NameRow[] = []
+  for (const key of keys) names.push({ key, kind: NAME_KINDS.current, value: '' })
+  if (aliases.length === 0) return names
+  for (const value of new Set(aliases.slice(0, MOST_ALIASES))) {
+    if (isKept(value)) names.push({ key: nameKey(value), kind: NAME_KINDS.alias, value })
+  }
+  return names
+}
+
+/**
+ * Makes the note found by what it is called now, and still by what it was called before. Costs nothing when no name
+ * changed. Must come before the relations of the note are bound: it may link to itself.
+ */
+export async function replaceNames(
+  tx: Transaction,
+  project: Project,
+  before: NamedVersion | null,
+  after: NamedVersion,
+): Promise<void> {
+  const owner = { projectId: project.id, noteId: after.note.id }
+  const now = namesOf(after.note, after.aliases)
+  if (before === null) return insertNames(tx, owner, now)
+  const old = namesOf(before.note, before.aliases)
+  await deleteNames(tx, owner, [...without(old, now), ...revivedNames(before.note, after.note)])
+  await insertNames(tx, owner, [...without(now, old), ...retiredNames(before.note, after.note)])
+}
+
+/** All names of the note, retired ones included. */
+export async function dropNames(
+  tx: Transaction,
+  project: Project,
+  note: Note,
+  aliases: readonly string[],
+): Promise<void> {
+  await deleteNames(tx, { projectId: project.id, noteId: note.id }, namesOf(note, aliases))
+  await deleteOtherNames(tx, note.id)
+}
+
+function without(names: readonly NameRow[], others: readonly NameRow[]): NameRow[] {
+  const known = new Set(others.map(identity))
+  return names.filter((name) => !known.has(identity(name)))
+}
+
+function identity({ key, kind, value }: NameRow): string {
+  return `${kind} ${key}\n${value}`
+}
+
+/** What the note was called before and is called no longer. */
+export function retiredNames(before: Named, after: Named): NameRow[] {
+  const names: NameRow[] = []
+  for (const [kind, old, current] of retirable(before, after)) {
+    if (old !== null && old !== current && isKept(old)) names.push({ key: nameKey(old), kind, value: old })
+  }
+  return names
+}
+
+/** Retired names that are in use again, whether they were ever retired or not. */
+export function revivedNames(before: Named, after: Named): NameRow[] {
+  const names: NameRow[] = []
+  for (const [kind, old, current] of retirable(before, after)) {
+    if (current !== null && old !== current) names.push({ key: nameKey(current), kind, value: current })
+  }
+  return names
+}
+
+function retirable(before: Named, after: Named): [kind: number, old: string | null, current: string | null][] {
+  return [
+    [NAME_KINDS.retiredPermalink, before.permalink, after.permalink],
+    [NAME_KINDS.retiredPath, before.file_path, after.file_path],
+    [NAME_KINDS.retiredTitle, before.title, after.title],
+  ]
+}
+
+function isKept(value: string): boolean {
+  return value !== '' && value.length <= LONGEST_VALUE
+}

@@ -1,0 +1,28 @@
+import { readTarget } from '../text/wikilinks.ts'
+
+export interface ReadIdentifier {
+  target: string
+  /** With its anchor, where it has one. */
+  name: string
+  /** Written as `project::note`. */
+  namesProject: boolean
+}
+
+const SCHEME = 'memory://'
+
+/** What a caller means who sends a link as it stands in a text, an address or a plain name. */
+export function readIdentifier(identifier: string): ReadIdentifier {
+  let text = identifier.toWellFormed().replaceAll('\0', '').trim()
+  if (text.startsWith('[[') && text.endsWith(']]')) text = text.slice(2, -2)
+  text = text.trim()
+  if (text.startsWith(SCHEME)) text = text.slice(SCHEME.length)
+  const read = readTarget(text)
+  if (read === null) return { target: '', name: '', namesProject: false }
+  return { target: read.target, name: read.name, namesProject: isProjectNamed(text) }
+}
+
+function isProjectNamed(text: string): boolean {
+  const at = text.indexOf('::')
+  const bar = text.indexOf('|')
+  return at > 0 && (bar < 0 || at < bar)
+}

@@ -1,0 +1,123 @@
+import type { Reader } from '../../platform/storage/database.ts'
+import type { NoteRef, Project } from '../note/note.ts'
+import { namesOf } from './names.ts'
+import {
+  type Ask,
+  askedId,
+  askedKeys,
+  type Choice,
+  type ChooseOptions,
+  choose,
+  literalNames,
+  namesWith,
+} from './resolver.ts'
+import { type FoundNames, findExactNames, findExternalIds, findNames, type NamedNote } from './store-names.ts'
+
+export interface ResolveOptions extends ChooseOptions {
+  /** What is known by all keys of the texts already. */
+  found?: FoundNames | undefined
+}
+
+// Few enough that their notes, one or two each, are not taken for a crowd.
+const AT_ONCE = 250
+
+/**
+ * The notes that texts of one note mean, in the order of the texts; null where no note has the name. As many queries
+ * for hundreds of texts as for one.
+ */
+export async function resolveExactly(
+  reader: Reader,
+  project: Project,
+  sourcePath: string | null,
+  targets: readonly { target: string; name: string }[],
+  options: ResolveOptions = {},
+): Promise<(NoteRef | null)[]> {
+  if (targets.length === 0) return []
+  const asks = targets.map(({ target, name }) => ({ target, name, sourcePath }))
+  const choices = await resolveAsks(reader, project, asks, options)
+  return choices.map((choice) => (choice !== null && 'note' in choice ? choice.note : null))
+}
+
+/** The keys of all names that links of a note can mean. */
+export function linkKeys(
+  project: Project,
+  sourcePath: string,
+  links: readonly { target: string; name: string }[],
+): string[] {
+  return links.slice(0, AT_ONCE).flatMap(({ target, name }) => askedKeys(project, { target, name, sourcePath }))
+}
+
+/** The same for texts of several notes. */
+export async function resolveAsks(
+  reader: Reader,
+  project: Project,
+  asks: readonly Ask[],
+  options: ResolveOptions = {},
+): Promise<Choice[]> {
+  if (asks.length <= AT_ONCE) return resolveSome(reader, project, asks, options)
+  const choices: Choice[] = []
+  for (let start = 0; start < asks.length; start += AT_ONCE) {
+    choices.push(
+      ...(await resolveSome(reader, project, asks.slice(start, start + AT_ONCE), { ...options, found: undefined })),
+    )
+  }
+  return choices
+}
+
+async function resolveSome(
+  reader: Reader,
+  project: Project,
+  asks: readonly Ask[],
+  { found, ...options }: ResolveOptions,
+): Promise<Choice[]> {
+  const byId = await knownIds(reader, project, asks)
+  const [only] = asks
+  const known = only === undefined || asks.length > 1 ? undefined : byId?.get(askedId(only) ?? '')
+  if (known !== undefined) return [{ note: known }]
+  const keys = asks.map((ask) => askedKeys(project, ask))
+  const { names, isCrowded } = found ?? (await findNames(reader, project.id, [...new Set(keys.flat())]))
+  const index = indexByKey(names)
+  if (isCrowded) await addLiteralNames(reader, project, asks, index)
+  return asks.map((ask, at) => {
+    const note = byId?.get(askedId(ask) ?? '')
+    return note === undefined ? choose(project, ask, namesWith(index, keys[at] ?? []), options) : { note }
+  })
+}
+
+async function knownIds(
+  reader: Reader,
+  project: Project,
+  asks: readonly Ask[],
+): Promise<Map<string, NoteRef> | undefined> {
+  const ids = asks.map(askedId).filter((id) => id !== null)
+  if (ids.length === 0) return undefined
+  return new Map((await findExternalIds(reader, project.id, ids)).map((note) => [note.external_id, note]))
+}
+
+/**
+ * Where very many notes have one name, `findNames` leaves some out. Those whose path or permalink was written literally
+ * and those of the same name in the folders around are not among them; "nearest" is decided between these and the oldest.
+ */
+async function addLiteralNames(
+  reader: Reader,
+  project: Project,
+  asks: readonly Ask[],
+  index: Map<string, NamedNote[]>,
+): Promise<void> {
+  const literal = new Set(asks.flatMap((ask) => literalNames(project, ask)))
+  for (const note of await findExactNames(reader, project.id, [...literal])) {
+    for (const name of namesOf(note, [])) add(index, { ...note, ...name })
+  }
+}
+
+function indexByKey(names: readonly NamedNote[]): Map<string, NamedNote[]> {
+  const index = new Map<string, NamedNote[]>()
+  for (const name of names) add(index, name)
+  return index
+}
+
+function add(index: Map<string, NamedNote[]>, name: NamedNote): void {
+  const list = index.get(name.key)
+  if (list === undefined) index.set(name.key, [name])
+  else list.push(name)
+}

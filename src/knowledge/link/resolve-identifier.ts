@@ -1,0 +1,133 @@
+import { AppError } from '../../platform/errors/app-error.ts'
+import { shownId } from '../../platform/http/path-id.ts'
+import type { Reader } from '../../platform/storage/database.ts'
+import type { NoteRef, Project } from '../note/note.ts'
+import { findProjectBy } from '../project/store-projects.ts'
+import type { SearchIndex } from '../search/search-index.ts'
+import { findByNameWords } from '../search/store-search-rows.ts'
+import { slug } from '../text/slug.ts'
+import { readIdentifier } from './read-identifier.ts'
+import { resolveAsks } from './resolve-exactly.ts'
+import type { Ask } from './resolver.ts'
+
+export interface Question {
+  identifier: string
+  sourcePath: string | null
+  isStrict: boolean
+}
+
+export type ResolutionMethod = 'external_id' | 'permalink' | 'title' | 'path' | 'search'
+
+export interface Resolution {
+  note: NoteRef
+  project: Project
+  method: ResolutionMethod
+}
+
+const SHOWN_CANDIDATES = 10
+
+/** The note of the project that a text means. A text that begins with the name of another project is no guess of ours. */
+export async function resolveIdentifier(
+  reader: Reader,
+  searchIndex: Pick<SearchIndex, 'caughtUp'>,
+  project: Project,
+  question: Question,
+): Promise<Resolution> {
+  const { identifier, isStrict } = question
+  const asked = readIdentifier(identifier)
+  const ask = { ...asked, sourcePath: question.sourcePath }
+  const exact = await exactly(reader, project, ask, question)
+  if (exact !== null) return exact
+  const other = await otherProject(reader, project, asked.target)
+  if (other !== undefined) {
+    throw new AppError(
+      'invalid_argument',
+      `'${shownId(identifier)}' names a note of the project '${other.name}': ask for it at /links/resolve`,
+    )
+  }
+  const found = isStrict ? null : await byWords(reader, searchIndex, project, ask)
+  if (found !== null) return { note: found, project, method: 'search' }
+  throw new AppError('not_found', `Entity not found for identifier '${shownId(identifier)}'`)
+}
+
+/** As a link does, which may lead into another project: `project::note`, or `project/note` where no note here has the name. */
+export async function resolveLink(
+  reader: Reader,
+  searchIndex: Pick<SearchIndex, 'caughtUp'>,
+  project: Project,
+  question: Question,
+): Promise<Resolution> {
+  const asked = readIdentifier(question.identifier)
+  const ask = { ...asked, sourcePath: question.sourcePath }
+  const other = await otherProject(reader, project, asked.target)
+  const leaves = asked.namesProject && other !== undefined
+  const exact = leaves ? null : await exactly(reader, project, ask, question)
+  if (exact !== null) return exact
+  const there = other ?? project
+  const askThere = other === undefined ? ask : withoutProject(asked)
+  const exactThere = other === undefined ? null : await exactly(reader, other, askThere, question)
+  if (exactThere !== null) return exactThere
+  const found = question.isStrict ? null : await byWords(reader, searchIndex, there, askThere)
+  if (found !== null) return { note: found, project: there, method: 'search' }
+  throw new AppError('not_found', `Link target not found: no note has the name '${shownId(question.identifier)}'`)
+}
+
+async function exactly(
+  reader: Reader,
+  project: Project,
+  ask: Ask,
+  { identifier, isStrict }: Question,
+): Promise<Resolution | null> {
+  const [choice = null] = await resolveAsks(reader, project, [ask], { isStrict })
+  if (choice === null) return null
+  if ('several' in choice) throw ambiguous(identifier, choice.several)
+  return { note: choice.note, project, method: methodOf(choice.note, ask, identifier) }
+}
+
+function methodOf(note: NoteRef, ask: Ask, identifier: string): ResolutionMethod {
+  if (knownBy(ask.target, note.external_id)) return 'external_id'
+  if (note.permalink === identifier) return 'permalink'
+  if (note.title === identifier) return 'title'
+  return note.file_path === identifier ? 'path' : 'search'
+}
+
+function knownBy(text: string, externalId: string): boolean {
+  return text.toLowerCase().replaceAll('-', '') === externalId.replaceAll('-', '')
+}
+
+function ambiguous(identifier: string, notes: readonly NoteRef[]): AppError {
+  const shown = notes
+    .slice(0, SHOWN_CANDIDATES)
+    .map(({ file_path: path, permalink }) => `${path} (${permalink ?? '-'})`)
+  const more = notes.length > shown.length ? `, and ${notes.length - shown.length} more` : ''
+  return new AppError(
+    'conflict',
+    `'${shownId(identifier)}' is the name of several notes: ${shown.join(', ')}${more}; use an external id, a path or a permalink`,
+  )
+}
+
+/** The other project that the first part of the text names. */
+async function otherProject(reader: Reader, project: Project, target: string): Promise<Project | undefined> {
+  const slash = target.indexOf('/')
+  const permalink = slash <= 0 ? '' : slug(target.slice(0, slash))
+  if (permalink === '' || permalink === project.permalink || slash === target.length - 1) return undefined
+  return findProjectBy(reader, 'permalink', permalink)
+}
+
+function withoutProject({ target, name }: { target: string; name: string }): Ask {
+  const after = target.indexOf('/') + 1
+  return { target: target.slice(after), name: name.slice(after), sourcePath: null }
+}
+
+/** Every word must be in a title, path or permalink; a pattern is no name. */
+async function byWords(
+  reader: Reader,
+  searchIndex: Pick<SearchIndex, 'caughtUp'>,
+  project: Project,
+  { target }: Ask,
+): Promise<NoteRef | null> {
+  if (target === '' || target.includes('*')) return null
+  await searchIndex.caughtUp()
+  const [best] = await findByNameWords(reader, project, target)
+  return best ?? null
+}

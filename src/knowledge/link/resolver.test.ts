@@ -1,0 +1,262 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import type { Note, NoteRef, Project } from '../note/note.ts'
+import { nameKey } from '../text/name-key.ts'
+import { permalinkFor, slug } from '../text/slug.ts'
+import { waitedKeys } from './bind-links.ts'
+import { namesOf } from './names.ts'
+import { type Ask, askedKeys, type ChooseOptions, choose, namesWith } from './resolver.ts'
+
+const MAIN: Project = { id: 1, externalId: '', name: 'Main', permalink: 'main' }
+
+interface Sample {
+  note: NoteRef
+  aliases: string[]
+}
+
+let nextId = 1
+
+function sample(path: string, more: Partial<NoteRef> & { aliases?: string[] } = {}): Sample {
+  const id = nextId++
+  const external_id = `00000000-0000-4000-8000-${String(id).padStart(12, '0')}`
+  const { aliases = [], ...names } = more
+  const title = path.slice(path.lastIndexOf('/') + 1).replace(/\.md$/, '')
+  const permalink = permalinkFor(MAIN, path, external_id, true)
+  return { note: { id, external_id, title, permalink, file_path: path, ...names }, aliases }
+}
+
+/** As the store finds names: by key alone. */
+function choosing(samples: readonly Sample[], ask: Ask, options?: ChooseOptions) {
+  const names = samples.flatMap(({ note, aliases }) => namesOf(note, aliases).map((name) => ({ ...note, ...name })))
+  const index = Map.groupBy(names, ({ key }) => key)
+  return choose(MAIN, ask, namesWith(index, askedKeys(MAIN, ask)), options)
+}
+
+function ask(name: string, sourcePath: string | null = null): Ask {
+  const hash = name.indexOf('#')
+  return { name, target: hash < 0 ? name : name.slice(0, hash).trimEnd(), sourcePath }
+}
+
+function pathFor(samples: readonly Sample[], name: string, source: string | null = null, options?: ChooseOptions) {
+  const choice = choosing(samples, ask(name, source), options)
+  if (choice === null) return null
+  return 'note' in choice ? choice.note.file_path : choice.several.map(({ file_path }) => file_path)
+}
+
+describe('which note a text means', () => {
+  test('titles are exact, aliases are not', () => {
+    const notes = [sample('food/Coffee Brewing.md', { aliases: ['Espresso Guide'] })]
+    assert.equal(pathFor(notes, 'Coffee Brewing'), 'food/Coffee Brewing.md')
+    assert.equal(pathFor(notes, 'coffee brewing'), null)
+    assert.equal(pathFor(notes, 'espresso guide'), 'food/Coffee Brewing.md')
+  })
+
+  test('a permalink is found with and without the project, and by what would become it', () => {
+    const notes = [sample('food/Coffee Brewing.md')]
+    for (const text of [
+      'main/food/coffee-brewing',
+      'food/coffee-brewing',
+      'Food/Coffee Brewing',
+      'food/CoffeeBrewing',
+    ]) {
+      assert.equal(pathFor(notes, text), 'food/Coffee Brewing.md', text)
+    }
+    assert.equal(pathFor([sample('x.md', { permalink: 'own' })], 'main/own'), 'x.md')
+  })
+
+  test('without a source a permalink comes before titles, and of titles the shortest path', () => {
+    const notes = [
+      sample('b/Topic.md'),
+      sample('long/Topic.md'),
+      sample('a/Topic.md'),
+      sample('z.md', { permalink: 'topic' }),
+    ]
+    assert.equal(pathFor(notes, 'Topic'), 'z.md')
+    assert.equal(pathFor(notes.slice(0, 3), 'Topic'), 'a/Topic.md')
+  })
+
+  test('with a source the nearest wins: the folder itself, above it, below it, elsewhere', () => {
+    const paths = ['x/y/T.md', 'x/T.md', 'T.md', 'x/y/z/T.md', 'x/y/z/w/T.md', 'o/T.md', 'o/oo/T.md']
+    for (let left = paths.length; left > 0; left--) {
+      const rest = paths.slice(paths.length - left)
+      const notes = rest.toReversed().map((path) => sample(path, { permalink: null }))
+      assert.equal(pathFor(notes, 'T', 'x/y/log.md'), rest[0])
+    }
+  })
+
+  test('a text with a slash is tried in the folder of the source first', () => {
+    const notes = [sample('a/b/c.md'), sample('b/c.md')]
+    assert.equal(pathFor(notes, 'b/c', 'a/log.md'), 'a/b/c.md')
+    assert.equal(pathFor(notes, 'b/c', 'o/log.md'), 'b/c.md')
+    assert.equal(pathFor(notes, 'b/c.md', 'a/log.md'), 'a/b/c.md')
+  })
+
+  test('paths are forgiven their case and hyphens while only one note can be meant', () => {
+    const one = sample('Docs/My_Note.md', { permalink: null, title: 'T' })
+    const two = sample('docs/my-note.md', { permalink: null, title: 'U' })
+    assert.equal(pathFor([one], 'docs/MY-NOTE'), 'Docs/My_Note.md')
+    assert.equal(pathFor([one, two], 'docs/MY-NOTE'), null)
+    assert.equal(pathFor([one], 'my-note', 'Docs/log.md'), 'Docs/My_Note.md')
+  })
+
+  test('strict refuses to guess between titles, unless one is named by its permalink or path', () => {
+    const notes = [sample('aa/T.md'), sample('b/T.md')]
+    const strict = { isStrict: true }
+    assert.deepEqual(pathFor(notes, 'T', null, strict), ['b/T.md', 'aa/T.md'])
+    assert.equal(pathFor(notes, 'T', 'b/log.md', strict), 'b/T.md')
+    assert.equal(pathFor([...notes, sample('c.md', { permalink: 'T' })], 'T', null, strict), 'c.md')
+    assert.equal(pathFor(notes, 'aa/T.md', null, strict), 'aa/T.md')
+    const nicknamed = [sample('1.md', { aliases: ['N'] }), sample('2.md', { aliases: ['n'] })]
+    assert.deepEqual(pathFor(nicknamed, 'N', null, strict), ['1.md', '2.md'])
+  })
+
+  test('an anchor is left out unless a note is called so literally', () => {
+    const notes = [sample('C.md'), sample('C# guide.md'), sample('c-section.md')]
+    assert.equal(pathFor(notes, 'C# guide'), 'C# guide.md')
+    assert.equal(pathFor(notes, 'C#section'), 'C.md')
+    assert.equal(pathFor(notes, 'C#^block'), 'C.md')
+    assert.equal(pathFor(notes, 'Unknown#x'), null)
+  })
+
+  test('the name of this project before a title means this project', () => {
+    assert.equal(pathFor([sample('deep/Some Title.md')], 'main/Some Title'), 'deep/Some Title.md')
+    assert.equal(pathFor([sample('deep/Some Title.md')], 'other/Some Title'), null)
+  })
+
+  test('what names nothing is nothing', () => {
+    const notes = [sample('a.md'), sample('😀.md')]
+    for (const text of ['', '/', '.', '-', '../a', '🙂', 'main/', '*'])
+      assert.equal(pathFor(notes, text, 'x/y.md'), null, text)
+    assert.equal(pathFor(notes, '😀'), '😀.md')
+  })
+})
+
+describe('against every note read by the rules, one by one', () => {
+  const PARTS = [
+    'a',
+    'A',
+    'a-b',
+    'A_b',
+    'aB',
+    'main',
+    'C#',
+    'C',
+    'é',
+    '测试x',
+    'x.txt',
+    'y.md',
+    'Ab',
+    '😀',
+    "a'b",
+    'a.b',
+  ]
+  // A fixed sequence: the same sets of notes in every run.
+  let state = 20_260_725
+  const random = (below: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((state / 2 ** 32) * below)
+  }
+  const part = () => PARTS[random(PARTS.length)] as string
+  const text = () => Array.from({ length: 1 + random(3) }, part).join('/')
+
+  function randomNotes(): Sample[] {
+    const notes = new Map<string, Sample>()
+    const permalinks = new Set<string>()
+    for (let left = 1 + random(6); left > 0; left--) {
+      const made = sample(`${text()}.md`, {
+        ...(random(3) === 0 && { title: part() }),
+        ...(random(4) === 0 && { permalink: random(2) === 0 ? null : text() }),
+        ...(random(3) === 0 && { aliases: [part(), text()] }),
+      })
+      const { permalink, file_path: path } = made.note
+      if (notes.has(path) || (permalink !== null && permalinks.has(permalink))) continue
+      if (permalink !== null) permalinks.add(permalink)
+      notes.set(path, made)
+    }
+    return [...notes.values()]
+  }
+
+  test('the look-up by keys finds the same note, and a new note finds every text that means it', () => {
+    let hits = 0
+    for (let round = 0; round < 20_000; round++) {
+      const notes = randomNotes()
+      const sourcePath = random(3) === 0 ? null : `${text()}.md`
+      const name = random(6) === 0 ? `${text()}#${part()}` : text()
+      const question = ask(name, sourcePath)
+      const expected = naive(notes, question)
+      const choice = choosing(notes, question)
+      const found = choice !== null && 'note' in choice ? choice.note : null
+      const story = () => JSON.stringify({ question, notes: notes.map(({ note, aliases }) => ({ ...note, aliases })) })
+      assert.equal(found?.file_path, expected?.note.file_path, story())
+      if (expected === undefined) continue
+      hits++
+      const names = namesOf(expected.note, expected.aliases)
+      const isWaitedFor =
+        waitedKeys(MAIN, expected.note as Note, names).includes(nameKey(question.target)) ||
+        names.some(({ key }) => key === nameKey(name))
+      assert.ok(isWaitedFor, story())
+    }
+    assert.ok(hits > 2000, `only ${hits} texts meant a note`)
+  })
+
+  function naive(notes: readonly Sample[], { name, target, sourcePath }: Ask): Sample | undefined {
+    if (name !== target) {
+      const whole = notes.filter(
+        ({ note, aliases }) =>
+          [note.title, note.permalink, note.file_path, note.file_path.replace(/\.md$/, '')].includes(name) ||
+          aliases.some((alias) => same(alias, name)),
+      )
+      if (whole.length > 0) return first(whole, sourcePath)
+    }
+    const rest = slug(target.split('/')[0] as string) === 'main' ? target.split('/').slice(1).join('/') : ''
+    const whole = naiveText(notes, target, sourcePath, true)
+    return whole ?? (rest === '' ? undefined : naiveText(notes, rest, sourcePath, false))
+  }
+
+  function naiveText(notes: readonly Sample[], wanted: string, source: string | null, isRelative: boolean) {
+    const at = (path: string) => notes.find(({ note }) => note.file_path === path)
+    const folder = source === null ? null : source.split('/').slice(0, -1).concat('').join('/')
+    if (folder !== null && isRelative && wanted.includes('/')) {
+      const found = at(`${folder}${wanted}.md`) ?? at(folder + wanted)
+      if (found) return found
+    }
+    const slugged = slug(wanted)
+    const permalinks = [wanted, slugged, ...(isRelative ? [`main/${slugged}`] : [])]
+    if (slugged.startsWith('main/') && isRelative) permalinks.push(slugged.slice(5))
+    const linked = permalinks.flatMap((permalink) => notes.filter(({ note }) => note.permalink === permalink))
+    const titled = notes.filter(({ note }) => note.title === wanted)
+    if (source === null && linked.length > 0) return linked[0]
+    if (linked.length + titled.length > 0) return first([...linked, ...titled], source)
+    const nicknamed = notes.filter(({ aliases }) => aliases.some((alias) => same(alias, wanted)))
+    if (nicknamed.length > 0) return first(nicknamed, source)
+    const exact = at(wanted) ?? at(`${wanted}.md`)
+    if (exact) return exact
+    for (const path of [...(folder !== null && isRelative ? [folder + wanted] : []), wanted]) {
+      const alike = notes.filter(
+        ({ note }) => same(note.file_path, path, true) || same(note.file_path, `${path}.md`, true),
+      )
+      if (alike.length === 1) return alike[0]
+    }
+    return undefined
+  }
+
+  function same(a: string, b: string, isPath = false): boolean {
+    const plain = (value: string) => (isPath ? value.replaceAll('_', '-') : value).toLowerCase()
+    return plain(a) === plain(b)
+  }
+
+  function first(notes: readonly Sample[], source: string | null): Sample | undefined {
+    const home = source === null ? null : source.split('/').slice(0, -1)
+    const rank = ({ note }: Sample) => {
+      if (home === null) return 0
+      const there = note.file_path.split('/').slice(0, -1)
+      const shared = there.every((folder, at) => at >= home.length || folder === home[at])
+      if (!shared) return 1000
+      return there.length <= home.length ? home.length - there.length : 100 + there.length - home.length
+    }
+    return [...notes].sort((a, b) => {
+      const [p, q] = [a.note.file_path, b.note.file_path]
+      return rank(a) - rank(b) || p.length - q.length || (p < q ? -1 : 1)
+    })[0]
+  }
+})

@@ -1,0 +1,243 @@
+import type { NoteRef, Project } from '../note/note.ts'
+import { knowledgeId } from '../project/urls.ts'
+import { NAME_KINDS } from '../tables.ts'
+import { nameKey } from '../text/name-key.ts'
+import { folderOf } from '../text/path.ts'
+import { slug } from '../text/slug.ts'
+import { compareByPath, nearest } from './nearest.ts'
+import type { NamedNote } from './store-names.ts'
+
+/** A text that should name a note. `name` has the anchor that `target` lacks; they are equal where there is none. */
+export interface Ask {
+  target: string
+  name: string
+  /** The path of the note in which it stands; null when it stands in none. */
+  sourcePath: string | null
+}
+
+/** The name of a link without its anchor. */
+export function targetOf(name: string, anchor: string | null): string {
+  return anchor === null ? name : name.slice(0, name.indexOf('#')).trimEnd()
+}
+
+/** Names by their key. */
+export type NameIndex = ReadonlyMap<string, readonly NamedNote[]>
+
+/** The names with these keys. */
+export function namesWith(index: NameIndex, keys: readonly string[]): NamedNote[] {
+  const names: NamedNote[] = []
+  for (const key of new Set(keys)) names.push(...(index.get(key) ?? []))
+  return names
+}
+
+/** Several: notes that have the name with equal right, where the caller must not guess. */
+export type Choice = { note: NoteRef } | { several: NoteRef[] } | null
+
+/** A way to read an ask: the text as it is, or without the name of this project before it. */
+interface Reading {
+  text: string
+  /** In the order in which they count. */
+  permalinks: readonly string[]
+  /** From the folder of the source; null where the text says from where it counts, or there is no source. */
+  relative: string | null
+}
+
+function readingsOf(project: Project, { target, sourcePath }: Ask): Reading[] {
+  if (target === '') return []
+  const slugged = slug(target)
+  const prefix = `${project.permalink}/`
+  const permalinks = [target, slugged, prefix + slugged]
+  const folder = sourcePath === null ? null : folderOf(sourcePath)
+  const whole = { text: target, permalinks, relative: folder === null ? null : within(folder, target) }
+  const slash = target.indexOf('/')
+  if (slash <= 0 || slash === target.length - 1 || slug(target.slice(0, slash)) !== project.permalink) return [whole]
+  permalinks.push(slugged.slice(prefix.length))
+  const text = target.slice(slash + 1)
+  return [whole, { text, permalinks: [text, slug(text)], relative: null }]
+}
+
+/** Under which keys the notes are found that `choose` must see: all that could be meant and some that could not. */
+export function askedKeys(project: Project, { target, name, sourcePath }: Ask): string[] {
+  if (target === '') return []
+  const keys = [nameKey(target), nameKey(`${project.permalink}/${target}`)]
+  const folder = sourcePath === null ? '' : folderOf(sourcePath)
+  if (folder !== '') keys.push(nameKey(`${folder}/${target}`))
+  const slash = target.indexOf('/')
+  if (slash > 0) keys.push(nameKey(target.slice(slash + 1)))
+  if (name !== target) keys.push(nameKey(name))
+  return keys
+}
+
+/** Paths and permalinks that would be exactly the note, or its namesake in the folders around. */
+export function literalNames(project: Project, ask: Ask): string[] {
+  const { name, target, sourcePath } = ask
+  const names: string[] = name === target ? [] : [name, `${name}.md`]
+  for (const { text, permalinks, relative } of readingsOf(project, ask)) {
+    names.push(...permalinks, text, `${text}.md`)
+    let folder = relative === null || sourcePath === null ? '' : folderOf(sourcePath)
+    for (; folder !== ''; folder = folderOf(folder)) names.push(`${folder}/${text}`, `${folder}/${text}.md`)
+  }
+  return names
+}
+
+/** The external id that the text is, in canonical form. */
+export function askedId({ target }: Ask): string | null {
+  return target.length === 36 || target.length === 32 ? knowledgeId(target) : null
+}
+
+export interface ChooseOptions {
+  /** Several notes with one title and no source to be near to: say so instead of taking the first. */
+  isStrict?: boolean
+  /** Whether names that notes had before count, after all that they have now. By default they do. */
+  withRetired?: boolean
+}
+
+/**
+ * Which of the notes that have the asked keys is meant: exact names first, then those that notes had before. A text with an anchor is
+ * the whole name of a note only literally ("C# guide"), else the anchor is left out.
+ */
+export function choose(
+  project: Project,
+  ask: Ask,
+  names: readonly NamedNote[],
+  { isStrict = false, withRetired = true }: ChooseOptions = {},
+): Choice {
+  if (names.length === 0) return null
+  const { name, target, sourcePath } = ask
+  const whole = name === target ? null : chooseLiteral(name, sourcePath, names)
+  if (whole !== null) return whole
+  const readings = readingsOf(project, ask)
+  for (const reading of readings) {
+    const choice = chooseExact(reading, sourcePath, names, isStrict)
+    if (choice !== null) return choice
+  }
+  if (!withRetired) return null
+  const retired =
+    name === target ? null : chooseRetired({ text: name, permalinks: [name], relative: null }, sourcePath, names)
+  if (retired !== null) return retired
+  for (const reading of readings) {
+    const choice = chooseRetired(reading, sourcePath, names)
+    if (choice !== null) return choice
+  }
+  return null
+}
+
+function chooseLiteral(text: string, sourcePath: string | null, names: readonly NamedNote[]): Choice {
+  const folded = fold(text)
+  const hits = notesOf(
+    names.filter(({ kind, value, title, permalink, file_path }) =>
+      kind === NAME_KINDS.current
+        ? title === text || permalink === text || file_path === text || file_path === `${text}.md`
+        : kind === NAME_KINDS.alias && fold(value) === folded,
+    ),
+  )
+  return one(hits, sourcePath)
+}
+
+function chooseExact(
+  reading: Reading,
+  sourcePath: string | null,
+  names: readonly NamedNote[],
+  isStrict: boolean,
+): Choice {
+  const { text, relative } = reading
+  const current = notesOf(names.filter(({ kind }) => kind === NAME_KINDS.current))
+  return (
+    (relative !== null && text.includes('/') ? atPath(current, `${relative}.md`, relative) : null) ??
+    chooseByName(reading, sourcePath, current, isStrict) ??
+    chooseByAlias(reading, sourcePath, names, isStrict) ??
+    atPath(current, text, `${text}.md`) ??
+    (relative === null ? null : atForgivenPath(current, relative)) ??
+    atForgivenPath(current, text)
+  )
+}
+
+function chooseByName(
+  { text, permalinks }: Reading,
+  sourcePath: string | null,
+  notes: readonly NoteRef[],
+  isStrict: boolean,
+): Choice {
+  const byPermalink = permalinks.flatMap((wanted) => notes.filter(({ permalink }) => permalink === wanted))
+  const byTitle = notes.filter(({ title }) => title === text)
+  if (sourcePath !== null) return one([...new Set([...byPermalink, ...byTitle])], sourcePath)
+  if (isStrict && byTitle.length > 1) {
+    const literal = byPermalink.find(({ permalink }) => permalink === text)
+    return (literal && { note: literal }) ?? atPath(notes, text) ?? { several: byTitle.sort(compareByPath) }
+  }
+  return byPermalink[0] === undefined ? one(byTitle, null) : { note: byPermalink[0] }
+}
+
+function chooseByAlias(
+  { text }: Reading,
+  sourcePath: string | null,
+  names: readonly NamedNote[],
+  isStrict: boolean,
+): Choice {
+  const folded = fold(text)
+  const notes = notesOf(names.filter(({ kind, value }) => kind === NAME_KINDS.alias && fold(value) === folded))
+  const isOpen = isStrict && sourcePath === null && notes.length > 1
+  return isOpen ? { several: notes.sort(compareByPath) } : one(notes, sourcePath)
+}
+
+function chooseRetired(
+  { text, permalinks, relative }: Reading,
+  sourcePath: string | null,
+  names: readonly NamedNote[],
+): Choice {
+  const relatives = relative === null ? [] : [`${relative}.md`, relative]
+  const tiers: [kind: number, values: readonly string[]][] = [
+    [NAME_KINDS.retiredPermalink, permalinks],
+    [NAME_KINDS.retiredPath, [...relatives, text, `${text}.md`]],
+    [NAME_KINDS.retiredTitle, [text]],
+  ]
+  for (const [wanted, values] of tiers) {
+    for (const literal of values) {
+      const hits = notesOf(names.filter(({ kind, value }) => kind === wanted && value === literal))
+      if (hits.length > 0) return one(hits, sourcePath)
+    }
+  }
+  return null
+}
+
+/** Each note once, whatever the number of its names. */
+function notesOf(names: readonly NamedNote[]): NoteRef[] {
+  const notes = new Map<number, NoteRef>()
+  for (const name of names) if (!notes.has(name.id)) notes.set(name.id, name)
+  return [...notes.values()]
+}
+
+function one(notes: readonly NoteRef[], sourcePath: string | null): Choice {
+  const note = nearest(notes, sourcePath)
+  return note === undefined ? null : { note }
+}
+
+function atPath(notes: readonly NoteRef[], ...paths: readonly string[]): Choice {
+  for (const path of paths) {
+    const note = notes.find(({ file_path }) => file_path === path)
+    if (note !== undefined) return { note }
+  }
+  return null
+}
+
+/** Whatever its case and its kind of hyphens, as long as only one note can be meant. */
+function atForgivenPath(notes: readonly NoteRef[], text: string): Choice {
+  const wanted = foldPath(text)
+  const hits = notes.filter(({ file_path }) => {
+    const path = foldPath(file_path)
+    return path === wanted || path === `${wanted}.md`
+  })
+  return hits.length === 1 && hits[0] !== undefined ? { note: hits[0] } : null
+}
+
+function within(folder: string, text: string): string {
+  return folder === '' ? text : `${folder}/${text}`
+}
+
+function fold(text: string): string {
+  return text.normalize('NFC').toLowerCase()
+}
+
+function foldPath(text: string): string {
+  return fold(text).replaceAll('_', '-')
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { rewriteLinks } from './rewrite-links.ts'
+
+function renamed(body: string, from = 'Old', to = 'new/Name') {
+  return rewriteLinks(body, ({ target }) => (target === from ? to : undefined))
+}
+
+test('a link gets its new target and keeps its anchor, its display text and its exclamation mark', () => {
+  assert.deepEqual(renamed('a [[Old]] b [[ Old#Part ]] ![[Old|shown]] [[Old#^x|y]] [[Older]]'), {
+    body: 'a [[new/Name]] b [[new/Name#Part]] ![[new/Name|shown]] [[new/Name#^x|y]] [[Older]]',
+    count: 4,
+  })
+})
+
+test('links in headings, lists, quotes and tables are rewritten, with whatever line ends', () => {
+  const body = '# [[Old]]\r\n\r\n- uses [[Old]] (why)\r\n  - [[Old]]\r\n\r\n> [[Old]]\r\n\r\n| [[Old\\|shown]] |\r\n'
+  assert.deepEqual(renamed(body), { body: body.replaceAll('[[Old', '[[new/Name'), count: 5 })
+})
+
+test('code and comments stay as they are', () => {
+  const body =
+    '`[[Old]]` ``[[Old]]``\n\n```\n[[Old]]\n```\n\n    [[Old]]\n\n<!-- [[Old]] -->\n\n<div>\n[[Old]]\n</div>\n'
+  assert.deepEqual(renamed(body), { body, count: 0 })
+  assert.deepEqual(renamed(`${body}\n[[Old]]`), { body: `${body}\n[[new/Name]]`, count: 1 })
+})
+
+test('the text after a comment is text', () => {
+  assert.equal(renamed('<!-- [[Old]] --> [[Old]]').body, '<!-- [[Old]] --> [[new/Name]]')
+})
+
+test('links without a close, and texts without links, stay byte by byte', () => {
+  for (const body of ['', '[[Old', '[[Old]', 'plain\r\rtext', '\\[[Old]]']) {
+    assert.deepEqual(renamed(body), { body, count: 0 })
+  }
+})

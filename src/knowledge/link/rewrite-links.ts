@@ -1,0 +1,50 @@
+import { textLines } from '../text/markdown-blocks.ts'
+import { type LinkTarget, readTarget, scanInline } from '../text/wikilinks.ts'
+
+export interface Rewritten {
+  body: string
+  count: number
+}
+
+/**
+ * Gives links another target. Anchors and display texts stay as they are written, as does everything that is no link:
+ * code, comments, brackets that are never closed. `newTarget` answers undefined for a link that shall stay.
+ */
+export function rewriteLinks(body: string, newTarget: (link: LinkTarget) => string | undefined): Rewritten {
+  const starts = lineStarts(body)
+  let result = ''
+  let written = 0
+  let count = 0
+  for (const [first, end] of textLines(body)) {
+    const offset = starts[first] ?? body.length
+    const text = body.slice(offset, starts[end] ?? body.length)
+    for (const span of scanInline(text).links) {
+      const start = offset + span.start + 2
+      const inner = text.slice(span.start + 2, span.end - 2)
+      const link = readTarget(inner)
+      const target = link === null ? undefined : newTarget(link)
+      // Two blocks never share a line that is read twice, unless one is lazily continued: what was written stays.
+      if (link === null || target === undefined || start < written) continue
+      result += body.slice(written, start) + target + (link.anchor === null ? '' : `#${link.anchor}`)
+      written = start + nameEnd(inner)
+      count++
+    }
+  }
+  return count === 0 ? { body, count } : { body: result + body.slice(written), count }
+}
+
+/** Where the display text begins, with its bar; the end where there is none. */
+function nameEnd(inner: string): number {
+  const bar = inner.indexOf('|')
+  if (bar < 0) return inner.length
+  return bar > 0 && inner[bar - 1] === '\\' ? bar - 1 : bar
+}
+
+function lineStarts(body: string): number[] {
+  const starts = [0]
+  for (let at = 0; at < body.length; at++) {
+    const code = body.charCodeAt(at)
+    if (code === 10 || (code === 13 && body.charCodeAt(at + 1) !== 10)) starts.push(at + 1)
+  }
+  return starts
+}

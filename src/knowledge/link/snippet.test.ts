@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findPhrase, paragraphAt, snippet } from './snippet.ts'
+
+test('a snippet is one line, and cuts are shown and made between words', () => {
+  assert.equal(snippet('a\n  b [[X]]\tc', 6, 5), 'a b [[X]] c')
+  const long = `${'left '.repeat(50)}[[X]]${' right'.repeat(50)}`
+  const cut = snippet(long, 250, 5)
+  assert.match(cut, /^…(left )+\[\[X\]\]( right)+…$/)
+  assert.ok(cut.length < 260)
+})
+
+test('a text without blanks is cut somewhere, never through half a character', () => {
+  const cut = snippet(`${'😀'.repeat(100)}[[X]]${'😀'.repeat(100)}`, 200, 5)
+  assert.ok(cut.includes('[[X]]') && cut.isWellFormed())
+})
+
+test('the paragraph of a place ends at empty lines, with whatever line ends', () => {
+  for (const end of ['\n', '\r\n']) {
+    const text = `---${end}title: x${end}---${end}${end}one [[X]]${end}two${end}${end}three`
+    const found = paragraphAt(text, text.indexOf('[[X]]'))
+    assert.equal(found.text.slice(found.at, found.at + 5), '[[X]]')
+    assert.equal(snippet(found.text, found.at, 5), 'one [[X]] two')
+  }
+})
+
+test('a phrase is found whatever its case and blanks, but not inside of words', () => {
+  assert.equal(findPhrase('A cold\n BREW.', 'Cold Brew')?.at, 2)
+  assert.equal(findPhrase('cold brews, cold brew', 'cold brew')?.at, 12)
+  assert.equal(findPhrase('scold brew', 'cold brew'), null)
+  assert.equal(findPhrase('关于测试文档', '测试')?.at, 2)
+  assert.equal(findPhrase('C++ and C', 'C')?.at, 0)
+  assert.equal(findPhrase('anything', ' '), null)
+})

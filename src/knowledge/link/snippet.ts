@@ -1,0 +1,56 @@
+const AROUND = 120
+
+/** The lines around a place, up to empty ones; what stands before the place may be shorter now. */
+export function paragraphAt(text: string, at: number): { text: string; at: number } {
+  const before = Math.max(text.lastIndexOf('\n\n', at), text.lastIndexOf('\n\r\n', at))
+  const ends = [text.indexOf('\n\n', at), text.indexOf('\n\r\n', at)].filter((end) => end >= 0)
+  const start = before < 0 ? 0 : before + 2
+  return { text: text.slice(start, Math.min(text.length, ...ends)), at: at - start }
+}
+
+/** The place in a text with what stands around it, on one line; a cut is shown by "…". */
+export function snippet(text: string, at: number, length: number): string {
+  const start = Math.max(0, at - AROUND)
+  const end = Math.min(text.length, at + length + AROUND)
+  const cut = text.slice(wordStart(text, start, at), wordEnd(text, end, at + length)).toWellFormed()
+  const line = cut.replace(/\s+/g, ' ').trim()
+  return `${start > 0 ? '…' : ''}${line}${end < text.length ? '…' : ''}`
+}
+
+/** Where a phrase stands in a text, whatever its case and its blanks; null when nowhere, or only inside longer words. */
+export function findPhrase(text: string, phrase: string): { text: string; at: number; length: number } | null {
+  const line = text.replace(/\s+/g, ' ')
+  const lower = line.toLowerCase()
+  const wanted = phrase.replace(/\s+/g, ' ').trim().toLowerCase()
+  // Where lower case is longer, places in it are not places in the text.
+  const source = lower.length === line.length ? line : lower
+  for (let at = lower.indexOf(wanted); at >= 0 && wanted !== ''; at = lower.indexOf(wanted, at + wanted.length)) {
+    if (isWhole(lower, at, at + wanted.length)) return { text: source, at, length: wanted.length }
+  }
+  return null
+}
+
+function isWhole(text: string, start: number, end: number): boolean {
+  return !(isWord(text, start - 1) && isWord(text, start)) && !(isWord(text, end - 1) && isWord(text, end))
+}
+
+// Scripts without blanks between words have no words to be inside of.
+const WORD = /[\p{L}\p{N}_]/u
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
+
+function isWord(text: string, at: number): boolean {
+  const character = text[at]
+  return character !== undefined && WORD.test(character) && !UNSPACED.test(character)
+}
+
+function wordStart(text: string, start: number, latest: number): number {
+  if (start === 0) return 0
+  const blank = text.indexOf(' ', start)
+  return blank < 0 || blank >= latest ? start : blank + 1
+}
+
+function wordEnd(text: string, end: number, earliest: number): number {
+  if (end === text.length) return end
+  const blank = text.lastIndexOf(' ', end)
+  return blank <= earliest ? end : blank
+}

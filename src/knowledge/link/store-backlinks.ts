@@ -1,0 +1,100 @@
+import { sql } from 'kysely'
+import type { Engine, Reader } from '../../platform/storage/database.ts'
+import { statement } from '../../platform/storage/statement.ts'
+import type { NoteRef, Project } from '../note/note.ts'
+import { rowNumber } from '../search/row-number.ts'
+import { KIND_WORDS, projectWord } from '../search/search-scope.ts'
+import { indexWords, queryWords } from '../search/search-text.ts'
+import { scopeMark } from '../search/text-vector.ts'
+import '../tables.ts'
+
+export interface BacklinkRow extends NoteRef {
+  relation_type: string
+  to_name: string
+  context: string | null
+  anchor: string | null
+  display: string | null
+  /** The text around the first link of that name; empty when it is written in another way there. */
+  around: string
+}
+
+const NOTE_COLUMNS = sql.raw('n.id, n.external_id, n.title, n.permalink, n.file_path')
+
+// Cut out by the database: the texts themselves may be large.
+const BEFORE = 400
+const LENGTH = 2000
+
+const pageOfBacklinks = statement<{ noteId: number; limit: number; offset: number }, BacklinkRow>(
+  (_query, p, engine) => {
+    const isSqlite = engine === 'sqlite'
+    const find = sql.raw(isSqlite ? 'instr' : 'strpos')
+    const greatest = sql.raw(isSqlite ? 'max' : 'greatest')
+    const at = sql`${find}(c.content, '[[' || r.to_name)`
+    return sql`
+      select ${NOTE_COLUMNS}, r.relation_type, r.to_name, r.context, r.anchor, r.display,
+        case when ${at} = 0 then ''
+          else substr(c.content, ${greatest}(1, ${at} - ${sql.lit(BEFORE)}), ${sql.lit(LENGTH)}) end as around
+      from (
+        select from_id, position from relations
+        where to_id = ${p('noteId')} and from_id <> ${p('noteId')} and is_repeat = 0
+        order by from_id, position limit ${p('limit')} offset ${p('offset')}
+      ) page
+      join relations r on r.from_id = page.from_id and r.position = page.position
+      join notes n on n.id = r.from_id
+      join note_contents c on c.note_id = r.from_id
+      order by r.from_id, r.position`
+  },
+)
+
+/** Links to the note in other notes, oldest notes first. */
+export function findBacklinks(reader: Reader, noteId: number, limit: number, offset: number): Promise<BacklinkRow[]> {
+  return reader.run(pageOfBacklinks, { noteId, limit, offset })
+}
+
+const LOOKED_AT = 500
+const ROWS_PER_NOTE = rowNumber('note', 1, 0)
+
+const mentioning = statement<{ question: string; noteId: number; projectId: number; limit: number }, { id: number }>(
+  (_query, p, engine) => {
+    const number = sql.raw(engine === 'sqlite' ? 'rowid' : 'id')
+    const matches =
+      engine === 'sqlite' ? sql`note_search match ${p('question')}` : sql`document @@ ${p('question')}::tsquery`
+    return sql`
+      select n.id from (
+        select ${number} / ${sql.lit(ROWS_PER_NOTE)} as note_id from note_search
+        where ${matches} order by ${number} limit ${sql.lit(LOOKED_AT)}
+      ) found
+      join notes n on n.id = found.note_id
+      where n.project_id = ${p('projectId')} and n.id <> ${p('noteId')} and not exists (
+        select 1 from relations r where r.to_id = ${p('noteId')} and r.from_id = n.id)
+      order by n.id limit ${p('limit')}`
+  },
+)
+
+/** Notes that have the words of the text one after the other and no link to the note: candidates, oldest first. */
+export async function findMentioning(
+  reader: Reader,
+  project: Project,
+  noteId: number,
+  text: string,
+  limit: number,
+): Promise<number[]> {
+  const words = queryWords(text)
+  if (words.length === 0) return []
+  const question = mentionQuestion(reader.engine, [projectWord(project.id), KIND_WORDS.note], text, words)
+  const rows = await reader.run(mentioning, { question, noteId, projectId: project.id, limit })
+  return rows.map(({ id }) => id)
+}
+
+/** The words in their order; in scripts without blanks, where other words stand between them in the index, in any order. */
+function mentionQuestion(engine: Engine, scope: readonly string[], text: string, words: readonly string[]): string {
+  const isPhrase = indexWords(text).length === words.length
+  if (engine === 'sqlite') {
+    const found = isPhrase ? `"${words.join(' ')}"` : `(${words.map((word) => `"${word}" *`).join(' AND ')})`
+    return `body : ${found} AND scope : (${scope.join(' AND ')})`
+  }
+  const found = isPhrase
+    ? words.map((word) => `'${word}'`).join(' <-> ')
+    : words.map((word) => `'${word}':*`).join(' & ')
+  return [...scope.map((word) => `'${scopeMark(word)}'`), `(${found})`].join(' & ')
+}

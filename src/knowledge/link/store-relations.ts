@@ -1,0 +1,180 @@
+import { sql } from 'kysely'
+import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import { statement } from '../../platform/storage/statement.ts'
+import type { NoteRef } from '../note/note.ts'
+import '../tables.ts'
+import type { RelationsTable } from '../tables.ts'
+
+/** What is stored of one link, beside the note and the project it belongs to. */
+export type RelationRow = Omit<RelationsTable, 'from_id' | 'project_id' | 'is_repeat'> & { is_repeat: 0 | 1 }
+
+const COLUMNS = [
+  'position',
+  'relation_type',
+  'to_id',
+  'is_repeat',
+  'to_name',
+  'anchor',
+  'display',
+  'context',
+  'target_key',
+  'whole_key',
+] as const satisfies readonly (keyof RelationRow)[]
+
+const NUMBERS: readonly string[] = ['position', 'to_id', 'is_repeat'] satisfies (keyof RelationRow)[]
+
+const ownRows = statement<{ fromId: number }, RelationRow>((query, p) =>
+  query.selectFrom('relations').select(COLUMNS).where('from_id', '=', p('fromId')).orderBy('position'),
+)
+
+/** Everything that is stored of the links of a note, repeats included. */
+export function storedRelations(reader: Reader, fromId: number): Promise<RelationRow[]> {
+  return reader.run(ownRows, { fromId })
+}
+
+export function isSameRelation(one: RelationRow, other: RelationRow): boolean {
+  return COLUMNS.every((column) => one[column] === other[column])
+}
+
+const deleteRows = statement<{ fromId: number; position: number }>((query, p) =>
+  query.deleteFrom('relations').where('from_id', '=', p('fromId')).where('position', '>=', p('position')),
+)
+
+/** Those from a place in the text on. */
+export async function deleteRelations(tx: Transaction, fromId: number, position: number): Promise<void> {
+  await tx.change(deleteRows, { fromId, position })
+}
+
+type OwnedRow = RelationRow & { fromId: number; projectId: number }
+
+const COLUMN_LIST = sql.join(COLUMNS.map((column) => sql.ref(column)))
+
+// One row after the other costs SQLite less than taking a list apart.
+const insertRow = statement<OwnedRow>(
+  (_query, p) => sql`
+  insert into relations (from_id, project_id, ${COLUMN_LIST})
+  values (${p('fromId')}, ${p('projectId')}, ${sql.join(COLUMNS.map((column) => sql.val(p(column))))})`,
+)
+
+const insertRows = statement<{ fromId: number; projectId: number; rows: string }>((_query, p) => {
+  const values = COLUMNS.map((column, at) => {
+    const value = sql`value ->> ${sql.lit(at)}`
+    return NUMBERS.includes(column) ? sql`(${value})::bigint` : value
+  })
+  return sql`
+    insert into relations (from_id, project_id, ${COLUMN_LIST})
+    select ${p('fromId')}::bigint, ${p('projectId')}::bigint, ${sql.join(values)}
+    from json_array_elements(${p('rows')}::json)`
+})
+
+const AT_ONCE = 5000
+
+export async function insertRelations(
+  tx: Transaction,
+  fromId: number,
+  projectId: number,
+  relations: readonly RelationRow[],
+): Promise<void> {
+  if (tx.engine === 'sqlite') {
+    return tx.changeEach(
+      insertRow,
+      relations.map((row) => ({ ...row, fromId, projectId })),
+    )
+  }
+  for (let start = 0; start < relations.length; start += AT_ONCE) {
+    const rows = relations.slice(start, start + AT_ONCE).map((row) => COLUMNS.map((column) => row[column]))
+    await tx.change(insertRows, { fromId, projectId, rows: JSON.stringify(rows) })
+  }
+}
+
+/** A relation as answers show it, from the side of one note. */
+export interface RelationView extends RelationTexts {
+  direction: 'outgoing' | 'incoming'
+  from: NoteRef
+  /** Null while no note has the name. */
+  to: NoteRef | null
+}
+
+interface RelationTexts {
+  position: number
+  relation_type: string
+  to_name: string
+  anchor: string | null
+  display: string | null
+  context: string | null
+}
+
+export interface RelationsOfNote {
+  /** Outgoing ones in the order of the document, then incoming ones by the path they come from. */
+  relations: RelationView[]
+  /** More come in than are answered. */
+  isTruncated: boolean
+}
+
+export const MOST_INCOMING = 1000
+
+interface ViewRow extends RelationTexts {
+  id: number | null
+  external_id: string
+  title: string
+  permalink: string | null
+  file_path: string
+}
+
+const VIEW_COLUMNS = sql.raw(
+  [
+    ...['position', 'relation_type', 'to_name', 'anchor', 'display', 'context'].map((column) => `r.${column}`),
+    ...['id', 'external_id', 'title', 'permalink', 'file_path'].map((column) => `other.${column}`),
+  ].join(', '),
+)
+
+const outgoingRows = statement<{ noteId: number }, ViewRow>(
+  (_query, p) => sql`
+    select ${VIEW_COLUMNS} from relations r left join notes other on other.id = r.to_id
+    where r.from_id = ${p('noteId')} and r.is_repeat = 0
+    order by r.position`,
+)
+
+// In the order of the index: sorting by path would read every relation to a note that all others link to.
+const incomingRows = statement<{ noteId: number }, ViewRow>(
+  (_query, p, engine) => sql`
+    select ${VIEW_COLUMNS}
+    from relations r ${engine === 'sqlite' ? sql`cross join` : sql`join`} notes other on other.id = r.from_id
+    where r.to_id = ${p('noteId')} and r.from_id <> ${p('noteId')} and r.is_repeat = 0
+    order by r.from_id, r.position
+    limit ${sql.lit(MOST_INCOMING + 1)}`,
+)
+
+/** What the note links to and what links to it; a link to itself is outgoing only. */
+export async function relationsOf(reader: Reader, note: NoteRef): Promise<RelationsOfNote> {
+  const outgoing = await outgoingRelations(reader, note)
+  const { relations, isTruncated } = await incomingRelations(reader, note)
+  return { relations: [...outgoing, ...relations], isTruncated }
+}
+
+export async function outgoingRelations(reader: Reader, note: NoteRef): Promise<RelationView[]> {
+  const rows = await reader.run(outgoingRows, { noteId: note.id })
+  return rows.map((row) => view(row, 'outgoing', note, row.id === null ? null : (row as NoteRef)))
+}
+
+export async function incomingRelations(reader: Reader, note: NoteRef): Promise<RelationsOfNote> {
+  const rows = await reader.run(incomingRows, { noteId: note.id })
+  const isTruncated = rows.length > MOST_INCOMING
+  if (isTruncated) rows.pop()
+  return { relations: rows.sort(bySource).map((row) => view(row, 'incoming', row as NoteRef, note)), isTruncated }
+}
+
+function bySource(a: ViewRow, b: ViewRow): number {
+  if (a.id === b.id) return a.position - b.position
+  return a.file_path < b.file_path ? -1 : 1
+}
+
+function view(
+  row: RelationTexts,
+  direction: RelationView['direction'],
+  from: NoteRef,
+  to: NoteRef | null,
+): RelationView {
+  const { position, relation_type, to_name, anchor, display, context } = row
+  return { position, relation_type, to_name, anchor, display, context, direction, from, to }
+}

@@ -1,0 +1,126 @@
+import type { Transaction } from '../../platform/storage/database.ts'
+import type { Note, NoteWithContent, Project } from '../note/note.ts'
+import { findNoteById } from '../note/store-notes.ts'
+import { splitText } from '../text/frontmatter.ts'
+import { slug } from '../text/slug.ts'
+import { readTarget } from '../text/wikilinks.ts'
+import { resolveAsks } from './resolve-exactly.ts'
+import { type Ask, targetOf } from './resolver.ts'
+import { rewriteLinks } from './rewrite-links.ts'
+import { type IncomingLink, linksOfNextNotes } from './store-incoming.ts'
+
+/** One note in which links were rewritten. */
+export interface UpdatedLinks {
+  external_id: string
+  file_path: string
+  count: number
+}
+
+export type SaveText = (linking: NoteWithContent, text: string) => Promise<unknown>
+
+const NOTES_AT_ONCE = 100
+
+/**
+ * Rewrites the links of other notes that reach the note only by a name it had before, so that they say what it is called
+ * now. Links that no name of the note can be written into stay; they go on reaching it.
+ */
+export async function updateLinks(
+  tx: Transaction,
+  project: Project,
+  note: Note,
+  save: SaveText,
+): Promise<UpdatedLinks[]> {
+  const updated: UpdatedLinks[] = []
+  let after = 0
+  for (;;) {
+    const links = await linksOfNextNotes(tx, note.id, after, NOTES_AT_ONCE)
+    const last = links.at(-1)
+    if (last === undefined) return updated
+    after = last.from_id
+    const outdated = await notMeaning(tx, project, note, links)
+    for (const [fromId, list] of Map.groupBy(outdated, ({ from_id }) => from_id)) {
+      const done = await updateNoteLinks(tx, project, note, fromId, list, save)
+      if (done !== null) updated.push(done)
+    }
+  }
+}
+
+async function notMeaning(
+  tx: Transaction,
+  project: Project,
+  note: Note,
+  links: readonly IncomingLink[],
+): Promise<IncomingLink[]> {
+  const choices = await resolveAsks(tx, project, links.map(askOf), { withRetired: false })
+  return links.filter((_link, at) => !isChosen(choices[at], note))
+}
+
+function isChosen(choice: Awaited<ReturnType<typeof resolveAsks>>[number] | undefined, note: Note): boolean {
+  return choice !== null && choice !== undefined && 'note' in choice && choice.note.id === note.id
+}
+
+async function updateNoteLinks(
+  tx: Transaction,
+  project: Project,
+  note: Note,
+  fromId: number,
+  outdated: readonly IncomingLink[],
+  save: SaveText,
+): Promise<UpdatedLinks | null> {
+  const linking = await findNoteById(tx, fromId)
+  if (linking === undefined) return null
+  const targets = await newTargets(tx, project, note, outdated)
+  const { head, body } = splitText(linking.content)
+  const rewritten = rewriteLinks(body, ({ name }) => targets.get(name))
+  if (rewritten.count === 0) return null
+  await save(linking, head + rewritten.body)
+  return { external_id: linking.external_id, file_path: linking.file_path, count: rewritten.count }
+}
+
+/** For the name in each link the target to write instead: of those that would mean the note, the one most like it. */
+async function newTargets(
+  tx: Transaction,
+  project: Project,
+  note: Note,
+  links: readonly IncomingLink[],
+): Promise<Map<string, string>> {
+  const wishes = links.flatMap((link) =>
+    namesLike(note, targetOf(link.to_name, link.anchor)).flatMap((target) => {
+      const ask = askFor(target, link)
+      return ask === null ? [] : [{ name: link.to_name, target, ask }]
+    }),
+  )
+  const choices = await resolveAsks(
+    tx,
+    project,
+    wishes.map(({ ask }) => ask),
+    { withRetired: false },
+  )
+  const targets = new Map<string, string>()
+  for (const [at, { name, target }] of wishes.entries()) {
+    if (!targets.has(name) && isChosen(choices[at], note)) targets.set(name, target)
+  }
+  return targets
+}
+
+/** What the note is called, beginning with the kind of name that was written before. */
+function namesLike(note: Note, written: string): string[] {
+  const stem = note.file_path.replace(/\.md$/, '')
+  const permalink = note.permalink === null ? [] : [note.permalink]
+  if (written.endsWith('.md')) return [note.file_path, ...permalink, note.title]
+  if (!written.includes('/')) return [note.title, stem, ...permalink]
+  return written === slug(written) ? [...permalink, stem, note.title] : [stem, ...permalink, note.title]
+}
+
+/** How a link with that target would be read; null when it cannot be written as a link. */
+function askFor(target: string, { anchor, source_path: sourcePath }: IncomingLink): Ask | null {
+  const name = anchor === null ? target : `${target}#${anchor}`
+  if (/[[\]|\n]/.test(target) || target.includes('::')) return null
+  const read = readTarget(name)
+  if (read === null || read.name !== name || (anchor !== null && read.anchor !== anchor)) return null
+  return { target: read.target, name, sourcePath }
+}
+
+function askOf({ to_name, anchor, source_path }: IncomingLink): Ask {
+  return { target: targetOf(to_name, anchor), name: to_name, sourcePath: source_path }
+}

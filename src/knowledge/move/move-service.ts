@@ -1,0 +1,150 @@
+import { AppError, isAppError } from '../../platform/errors/app-error.ts'
+import type { Transaction } from '../../platform/storage/database.ts'
+import type { KnowledgeDeps } from '../deps.ts'
+import { type UpdatedLinks, updateLinks } from '../link/update-links.ts'
+import { requireNote } from '../note/look-up.ts'
+import type { NoteWithContent } from '../note/note.ts'
+import { noteDocument } from '../note/note-document.ts'
+import { type NotePlace, saveEdited } from '../note/note-service.ts'
+import { checkPreconditions, type Preconditions } from '../note/preconditions.ts'
+import type { EntityDocument } from '../note/schema-notes.ts'
+import { findNoteById } from '../note/store-notes.ts'
+import { removeNote, type WriteContext } from '../note/write-note.ts'
+import { type Writer, writeIn } from '../note/write-transaction.ts'
+import { cleanDirectory, cleanDirectoryForDelete, cleanExistingDirectory, joinPath } from '../text/path.ts'
+import { destinationOf } from './destination.ts'
+import { moveNote } from './move-note.ts'
+import { notesUnder, type PlacedNote } from './store-under.ts'
+
+export interface Move {
+  destinationPath: string
+  updateLinks: boolean
+}
+
+export interface DirectoryMove {
+  source: string
+  destination: string
+  isAtomic: boolean
+}
+
+/** What became of the notes under a folder. */
+export interface DirectoryOutcome {
+  done: string[]
+  errors: { path: string; error: string }[]
+}
+
+const SHOWN_FAILURES = 10
+
+export class MoveService {
+  readonly #deps: KnowledgeDeps
+
+  constructor(deps: KnowledgeDeps) {
+    this.#deps = deps
+  }
+
+  move(
+    writer: Writer,
+    { projectId, noteId }: NotePlace,
+    move: Move,
+    preconditions: Preconditions,
+  ): Promise<EntityDocument & { links_updated?: UpdatedLinks[] }> {
+    return writeIn(this.#deps, writer, projectId, async (tx, context) => {
+      const before = await requireNote(tx, context.project, noteId)
+      checkPreconditions(before, preconditions)
+      const { note, parts } = await moveNote(tx, context, before, destinationOf(move.destinationPath, before.file_path))
+      if (!move.updateLinks) return noteDocument(tx, note, parts)
+      const updated = await updateLinks(tx, context.project, note, (linking, text) =>
+        saveEdited(tx, context, linking, text),
+      )
+      const current = (await findNoteById(tx, note.id)) as NoteWithContent
+      return { ...(await noteDocument(tx, current)), links_updated: updated }
+    })
+  }
+
+  moveDirectory(writer: Writer, projectId: string, move: DirectoryMove): Promise<DirectoryOutcome> {
+    const source = sourceDirectory(move.source)
+    const destination = isRoot(move.destination) ? '' : cleanDirectory(move.destination, 'destination_directory')
+    if (source === destination) {
+      throw new AppError('invalid_argument', 'source_directory and destination_directory are the same')
+    }
+    return this.#forEachUnder(
+      writer,
+      projectId,
+      source,
+      async (tx, context, { id, file_path: path }) => {
+        const rest = path.slice(source.length + 1)
+        const note = (await findNoteById(tx, id)) as NoteWithContent
+        const moved = await moveNote(tx, context, note, joinPath(destination, rest))
+        return moved.note.file_path
+      },
+      { isAtomic: move.isAtomic, inOrder: (notes) => outOfTheWay(notes, source, destination) },
+    )
+  }
+
+  deleteDirectory(writer: Writer, projectId: string, directory: string): Promise<DirectoryOutcome> {
+    return this.#forEachUnder(writer, projectId, cleanDirectoryForDelete(directory), async (tx, context, { id }) => {
+      const note = (await findNoteById(tx, id)) as NoteWithContent
+      await removeNote(tx, context, note)
+      return note.file_path
+    })
+  }
+
+  /** One transaction over what is there when it begins. A note that cannot be moved is named and left where it is. */
+  #forEachUnder(
+    writer: Writer,
+    projectId: string,
+    directory: string,
+    act: (tx: Transaction, context: WriteContext, note: PlacedNote) => Promise<string>,
+    { isAtomic = false, inOrder }: { isAtomic?: boolean; inOrder?: (notes: PlacedNote[]) => PlacedNote[] } = {},
+  ): Promise<DirectoryOutcome> {
+    return writeIn(
+      this.#deps,
+      writer,
+      projectId,
+      async (tx, context) => {
+        const notes = await notesUnder(tx, context.project.id, directory)
+        const done = new Map<PlacedNote, string>()
+        const errors: DirectoryOutcome['errors'] = []
+        for (const note of inOrder?.(notes) ?? notes) {
+          try {
+            done.set(note, await act(tx, context, note))
+          } catch (error) {
+            if (!isAppError(error, 'invalid_argument')) throw error
+            errors.push({ path: note.file_path, error: error.message })
+          }
+        }
+        if (isAtomic && errors.length > 0) throw nothingMoved(errors)
+        return { done: notes.flatMap((note) => done.get(note) ?? []), errors: errors.sort(byPath) }
+      },
+      { alone: true },
+    )
+  }
+}
+
+function sourceDirectory(raw: string): string {
+  const source = cleanExistingDirectory(raw, 'source_directory')
+  if (source === '')
+    throw new AppError('invalid_argument', 'source_directory must name a folder, not the whole project')
+  return source
+}
+
+/** In the order in which no note goes where one still lies that goes away itself: from `a/b` up to `a`, or down to `a/b/c`. */
+function outOfTheWay(notes: readonly PlacedNote[], source: string, destination: string): PlacedNote[] {
+  const depth = ({ file_path: path }: PlacedNote) => path.split('/').length
+  const direction = destination.startsWith(`${source}/`) ? -1 : 1
+  return notes.toSorted((a, b) => direction * (depth(a) - depth(b)))
+}
+
+function byPath(a: { path: string }, b: { path: string }): number {
+  return a.path < b.path ? -1 : 1
+}
+
+function isRoot(directory: string): boolean {
+  return directory.trim() === '/'
+}
+
+function nothingMoved(errors: DirectoryOutcome['errors']): AppError {
+  const shown = errors.slice(0, SHOWN_FAILURES).map(({ path, error }) => `${path}: ${error}`)
+  const more = errors.length > shown.length ? `; and ${errors.length - shown.length} more` : ''
+  return new AppError('invalid_argument', `Nothing was moved: ${shown.join('; ')}${more}`)
+}

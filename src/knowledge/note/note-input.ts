@@ -1,0 +1,86 @@
+import { AppError } from '../../platform/errors/app-error.ts'
+import type { KnowledgeSettings } from '../deps.ts'
+import { cleanMetadata } from '../text/clean-metadata.ts'
+import { cleanText, type Metadata, parseYaml, splitText } from '../text/frontmatter.ts'
+import { canonicalType, permalinkOf, typeOf } from '../text/note-metadata.ts'
+import { type ParsedBody, parseBody } from '../text/parse-body.ts'
+import { cleanDirectory, fileNameFor, joinPath } from '../text/path.ts'
+
+/** In UTF-16 units. A book has about a million; parsing it takes a tenth of a second. */
+export const MAX_CONTENT = 2_000_000
+
+/** What a caller wants a note to be. */
+export interface NoteInput {
+  title: string
+  directory: string
+  content: string | null
+  /** Null when the caller did not say. */
+  noteType: string | null
+  metadata: Metadata | null
+}
+
+/** The same, read and judged, before anybody looked into the database. */
+export interface PreparedNote {
+  title: string
+  filePath: string
+  /** As it will stand in the frontmatter; null when neither the text nor the caller says. */
+  noteType: string | null
+  /** A permalink that the text asks for. */
+  permalink: string | null
+  /** Frontmatter beside title, type and permalink; null takes a key away. */
+  metadata: Metadata
+  body: string
+  parsed: ParsedBody
+}
+
+const OWN_KEYS = ['title', 'type', 'permalink']
+
+export function prepareNote(input: NoteInput, settings: KnowledgeSettings): PreparedNote {
+  const directory = cleanDirectory(input.directory, 'directory')
+  const title = cleanText(input.title).trim()
+  const filePath = joinPath(directory, fileNameFor(title, settings.kebab_filenames))
+  const content = cleanText(input.content ?? '')
+  refuseLongContent(content)
+  const { yaml, body } = splitText(content)
+  const own = yaml === null ? {} : parseYaml(yaml)
+  const ownBody = yaml === null ? content : trimBlankLines(body)
+  return {
+    title,
+    filePath,
+    noteType: own.type === undefined ? canonicalType(cleanText(input.noteType ?? '')) || null : typeOf(own),
+    permalink: permalinkOf(own),
+    metadata: { ...without(own, OWN_KEYS), ...without(cleanMetadata(input.metadata ?? {}), OWN_KEYS) },
+    body: ownBody,
+    parsed: parseBody(ownBody),
+  }
+}
+
+export function refuseLongContent(content: string): void {
+  if (content.length <= MAX_CONTENT) return
+  throw new AppError(
+    'too_large',
+    `The content has ${content.length} characters, more than the ${MAX_CONTENT} that a note may have: split it`,
+  )
+}
+
+export function without(metadata: Metadata, keys: readonly string[]): Metadata {
+  if (!keys.some((key) => key in metadata)) return metadata
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => !keys.includes(key)))
+}
+
+function trimBlankLines(text: string): string {
+  let start = 0
+  for (let at = 0; at < text.length && isBlank(text[at] as string); at++) if (text[at] === '\n') start = at + 1
+  let end = text.length
+  while (end > start && isBlank(text[end - 1] as string)) end--
+  if (end < text.length && end > start) {
+    // Blanks at the end of the last line belong to it.
+    const lineEnd = text.indexOf('\n', end)
+    end = lineEnd === -1 ? text.length : lineEnd
+  }
+  return text.slice(start, end)
+}
+
+function isBlank(character: string): boolean {
+  return character === '\n' || character === '\r' || character === ' ' || character === '\t'
+}

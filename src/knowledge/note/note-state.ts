@@ -1,0 +1,137 @@
+import { AppError } from '../../platform/errors/app-error.ts'
+import { retitle } from '../text/edit/retitle.ts'
+import {
+  composeText,
+  editYaml,
+  type JsonValue,
+  type Metadata,
+  parseYaml,
+  replaceYaml,
+  splitText,
+} from '../text/frontmatter.ts'
+import { permalinkOf, titleOf, typeOf } from '../text/note-metadata.ts'
+import { type ParsedBody, parseBody } from '../text/parse-body.ts'
+import { stemOf } from '../text/path.ts'
+import type { NoteWithContent } from './note.ts'
+import { MAX_CONTENT, type PreparedNote } from './note-input.ts'
+
+/** All of a note that its text and its place say: what a write leads to. */
+export interface NoteState {
+  filePath: string
+  title: string
+  noteType: string
+  permalink: string | null
+  metadata: Metadata
+  /** The whole text: frontmatter and body. */
+  content: string
+  body: string
+  parsed: ParsedBody
+}
+
+export type MetadataChanges = Record<string, JsonValue | null>
+
+const DEFAULT_TYPE = 'note'
+
+export function newState(note: PreparedNote, permalink: string | null): NoteState {
+  const { filePath, body, parsed } = note
+  const own = { title: note.title, type: note.noteType ?? DEFAULT_TYPE, ...(permalink !== null && { permalink }) }
+  const metadata = merged(own, note.metadata)
+  return { ...stateOf(metadata, filePath), content: composeText(metadata, body), body, parsed }
+}
+
+/** The new body under the old frontmatter, in which only what differs is written anew. */
+export function replacedState(before: NoteWithContent, note: PreparedNote, permalink: string | null): NoteState {
+  const { filePath, body, parsed } = note
+  const old = stateOfText(before.content, before.file_path)
+  const wanted = { title: note.title, type: note.noteType ?? old.noteType, permalink, ...note.metadata }
+  const state = withMetadata({ ...old, filePath }, wanted)
+  return { ...state, content: withBody(state.content, body), body, parsed }
+}
+
+/** What an edited text says. A text that lost its frontmatter gets the most necessary of it back. */
+export function editedState(before: NoteWithContent, text: string): NoteState {
+  const { title, note_type: type, permalink, file_path: filePath } = before
+  const { yaml, body } = splitText(text)
+  const own = { title, type, ...(permalink !== null && { permalink }) }
+  const state = stateOfText(yaml === null ? composeText(own, body) : text, filePath, before)
+  const newTitle = retitle({ text: before.content, title }, state.content)
+  return withMetadata(state, {
+    ...(newTitle !== null && { title: newTitle }),
+    ...(state.permalink === null && permalink !== null && { permalink }),
+  })
+}
+
+/** The same text at another path. */
+export function movedState(before: NoteWithContent, filePath: string): NoteState {
+  return stateOfText(before.content, filePath, before)
+}
+
+/** What a whole text says. With `known`, what it shares with the text of that note is not parsed again. */
+export function stateOfText(content: string, filePath: string, known?: NoteWithContent): NoteState {
+  const { yaml, body } = splitText(content)
+  const isKnown = known !== undefined && yaml === splitText(known.content).yaml
+  const metadata = isKnown ? (JSON.parse(known.metadata) as Metadata) : yaml === null ? {} : parseYaml(yaml)
+  return { ...stateOf(metadata, filePath), content, body, parsed: parseBody(body) }
+}
+
+/** Other frontmatter; keys that stay as they are keep their bytes. Null takes a key away. */
+export function withMetadata(state: NoteState, wanted: MetadataChanges): NoteState {
+  const changes = Object.fromEntries(
+    Object.entries(wanted).filter(([key, value]) => !isSame(state.metadata[key] ?? null, value)),
+  )
+  if (Object.keys(changes).length === 0) return { ...state, ...stateOf(state.metadata, state.filePath) }
+  const parts = splitText(state.content)
+  const metadata = merged(state.metadata, changes)
+  const content =
+    parts.yaml === null
+      ? composeText(metadata, parts.body)
+      : replaceYaml(parts, editYaml(parts.yaml, changes)) + parts.body
+  return { ...state, ...stateOf(metadata, state.filePath), content }
+}
+
+/** Bounds of what is kept in indexes and shown in lists. */
+export function refuseUnfit(state: NoteState, whenTooLong?: 'too_large'): void {
+  const { title, noteType, permalink, content } = state
+  const problem =
+    (title.length > 500 && 'The title has more than 500 characters') ||
+    (noteType.length > 200 && 'The type has more than 200 characters') ||
+    (permalink !== null && permalink.length > 500 && 'The permalink has more than 500 characters')
+  if (problem) throw new AppError('invalid_argument', problem)
+  refuseLongText(content, whenTooLong)
+}
+
+/** Asked before a text is parsed, too: that of one as long as a request may be takes a while. */
+export function refuseLongText(text: string, code: 'too_large' | 'invalid_argument' = 'invalid_argument'): void {
+  if (text.length <= MAX_CONTENT) return
+  throw new AppError(code, `The note would have more than ${MAX_CONTENT} characters: split it`)
+}
+
+function stateOf(metadata: Metadata, filePath: string) {
+  return {
+    filePath,
+    title: titleOf(metadata, stemOf(filePath)),
+    noteType: typeOf(metadata),
+    permalink: permalinkOf(metadata),
+    metadata,
+  }
+}
+
+function merged(metadata: Metadata, changes: MetadataChanges): Metadata {
+  const all = new Map<string, JsonValue>(Object.entries(metadata))
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === null) all.delete(key)
+    else all.set(key, value)
+  }
+  return Object.fromEntries(all)
+}
+
+function isSame(one: JsonValue, other: JsonValue): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other)
+}
+
+function withBody(content: string, body: string): string {
+  const parts = splitText(content)
+  const isAlike = (parts.body === '') === (body === '')
+  if (isAlike || parts.yaml === null) return parts.head + body
+  return replaceYaml({ yaml: null, head: '', body }, parts.yaml) + body
+}

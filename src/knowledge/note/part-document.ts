@@ -1,0 +1,61 @@
+import { hash } from 'node:crypto'
+import type { RelationView } from '../link/store-relations.ts'
+import { slug } from '../text/slug.ts'
+import type { Note, NoteRef } from './note.ts'
+import { partId } from './part-id.ts'
+import type { EntityDocument } from './schema-notes.ts'
+import type { Observation } from './store-observations.ts'
+
+type ObservationDocument = EntityDocument['observations'][number]
+type RelationDocument = EntityDocument['relations'][number]
+
+// Texts that begin alike must not get the same permalink.
+const LONGEST_CONTENT = 200
+const DIGITS = 12
+
+export function observationDocument(
+  note: Pick<Note, 'id' | 'permalink' | 'file_path'>,
+  { category, content, context, tags }: Observation,
+  position: number,
+): ObservationDocument {
+  return {
+    id: partId(note.id, position),
+    category,
+    content,
+    tags,
+    context,
+    permalink: observationPermalink(note, category, content),
+  }
+}
+
+export function observationPermalink(
+  note: Pick<Note, 'permalink' | 'file_path'>,
+  category: string,
+  content: string,
+): string {
+  const permalink = slug(`${nameOf(note)}/observations/${category}/${content.slice(0, LONGEST_CONTENT)}`)
+  return content.length <= LONGEST_CONTENT ? permalink : `${permalink}-${hash('sha256', content).slice(0, DIGITS)}`
+}
+
+export function relationDocument(relation: RelationView): RelationDocument {
+  const { direction, from, to, to_name: literal, relation_type: type } = relation
+  return {
+    id: partId(from.id, relation.position),
+    direction,
+    from_id: nameOf(from),
+    to_id: to === null ? null : nameOf(to),
+    to_name: to === null ? literal : to.title,
+    relation_type: type,
+    context: relation.context,
+    permalink: slug(`${nameOf(from)}/${type}/${to === null ? literal : nameOf(to)}`),
+    from_external_id: from.external_id,
+    to_external_id: to === null ? null : to.external_id,
+    display: relation.display,
+    anchor: relation.anchor,
+  }
+}
+
+/** How answers name a note where an id is not enough for people: its permalink, or its path when it has none. */
+export function nameOf({ permalink, file_path: path }: Pick<NoteRef, 'permalink' | 'file_path'>): string {
+  return permalink ?? path
+}

@@ -1,0 +1,79 @@
+import { AppError } from '../../platform/errors/app-error.ts'
+import type { Transaction } from '../../platform/storage/database.ts'
+import { type FoundNames, findExactNames, findNames } from '../link/store-names.ts'
+import { NAME_KINDS } from '../tables.ts'
+import { areTwins, nameKey } from '../text/name-key.ts'
+import type { NoteRef, Project } from './note.ts'
+import { permalinksTaken } from './store-notes.ts'
+
+export interface WantedPlace {
+  filePath: string
+  /** Null for a note that has none. */
+  permalink: string | null
+  /** Of the note itself, which is in nobody's way. */
+  ownId?: number
+}
+
+const SUFFIXES_AT_A_TIME = 64
+
+/** The permalink that the note may have, suffixed where another has it. Throws `conflict` when the path is not free. */
+export async function claimPlace(tx: Transaction, project: Project, place: WantedPlace): Promise<string | null> {
+  return claimAmong(tx, project, place, await findNames(tx, project.id, placeKeys(place)))
+}
+
+/** The keys under which whoever is in the way is found. */
+export function placeKeys({ filePath, permalink }: WantedPlace): string[] {
+  return permalink === null ? [nameKey(filePath)] : [nameKey(filePath), nameKey(permalink)]
+}
+
+/** The same for a caller who has looked up the names under these keys, and perhaps under others. */
+export async function claimAmong(
+  tx: Transaction,
+  project: Project,
+  place: WantedPlace,
+  found: FoundNames,
+): Promise<string | null> {
+  const { filePath, permalink, ownId } = place
+  const others = (await namesakes(tx, project, place, found)).filter(({ id }) => id !== ownId)
+  if (others.length === 0) return permalink
+  refuseOccupied(filePath, others)
+  if (permalink === null || !others.some((other) => other.permalink === permalink)) return permalink
+  // The suffixed one that the note has already stays: to say the same twice changes nothing.
+  return freePermalink(tx, project, permalink, ownId ?? 0)
+}
+
+/** All notes with that path or permalink; and, unless very many share the name, all that are spelled nearly so. */
+async function namesakes(
+  tx: Transaction,
+  project: Project,
+  place: WantedPlace,
+  { names, isCrowded }: FoundNames,
+): Promise<NoteRef[]> {
+  const keys = placeKeys(place)
+  const current = names.filter(({ kind, key }) => kind === NAME_KINDS.current && keys.includes(key))
+  if (!isCrowded) return current
+  const literal = [place.filePath, ...(place.permalink === null ? [] : [place.permalink])]
+  return [...(await findExactNames(tx, project.id, literal)), ...current]
+}
+
+function refuseOccupied(filePath: string, others: readonly NoteRef[]): void {
+  if (others.some((other) => other.file_path === filePath)) {
+    throw new AppError('conflict', `A note already exists at '${filePath}': edit it, replace it or delete it first`)
+  }
+  const paths = new Set(others.map((other) => other.file_path))
+  const twins = [...paths].filter((path) => areTwins(path, filePath)).map((path) => `'${path}'`)
+  if (twins.length === 0) return
+  throw new AppError(
+    'conflict',
+    `'${filePath}' differs from what already exists only in spelling: ${twins.join(', ')}; edit that note or choose another title`,
+  )
+}
+
+async function freePermalink(tx: Transaction, project: Project, wanted: string, ownId: number): Promise<string> {
+  for (let first = 1; ; first += SUFFIXES_AT_A_TIME) {
+    const candidates = Array.from({ length: SUFFIXES_AT_A_TIME }, (_, index) => `${wanted}-${first + index}`)
+    const taken = await permalinksTaken(tx, project.id, candidates, ownId)
+    const free = candidates.find((candidate) => !taken.has(candidate))
+    if (free !== undefined) return free
+  }
+}

@@ -1,0 +1,138 @@
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { AppError } from '../../platform/errors/app-error.ts'
+import { matchesNone } from '../../platform/http/etag.ts'
+import { operation } from '../../platform/http/operation.ts'
+import { JSON_TYPE } from '../../platform/http/send-hook.ts'
+import type { KnowledgeDeps } from '../deps.ts'
+import { projectUrls } from '../project/urls.ts'
+import type { Edit } from '../text/edit/apply-edit.ts'
+import type { Metadata } from '../text/frontmatter.ts'
+import type { NoteInput } from './note-input.ts'
+import { NoteService } from './note-service.ts'
+import { etagOf, preconditionsOf } from './preconditions.ts'
+import {
+  DeleteAnswer,
+  EditBody,
+  EntityDocument,
+  EntityInput,
+  type EntityInputBody,
+  NotePath,
+  ProjectPath,
+} from './schema-notes.ts'
+import { writerOf } from './writer-of.ts'
+
+const READ = { surface: 'knowledge', access: 'notes_read', rateLimit: null } as const
+const WRITE = { surface: 'knowledge', access: 'notes_write', rateLimit: null } as const
+const MARKDOWN = 'text/markdown'
+
+export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
+  const notes = new NoteService(deps)
+
+  operation(server, {
+    method: 'POST',
+    ...projectUrls('/knowledge/entities'),
+    operationId: 'CreateEntity',
+    summary: 'Create a note',
+    description:
+      'Never changes a note that exists: 409 when its path, or one that differs only in spelling, is taken. The path is made from directory and title. Links of other notes that wait for this name are bound to it.',
+    ...WRITE,
+    idempotent: {},
+    schema: { params: ProjectPath, body: EntityInput, response: { 201: EntityDocument } },
+    async handler(request, reply) {
+      const { project_id: projectId } = request.params
+      const document = await notes.create(writerOf(request), projectId, noteInput(request.body))
+      reply.code(201)
+      reply.header('location', `/v2/${projectId}/knowledge/entities/${document.external_id}`)
+      return answer(reply, document)
+    },
+  })
+
+  operation(server, {
+    method: 'GET',
+    ...projectUrls('/knowledge/entities/:entity_id'),
+    operationId: 'GetEntity',
+    summary: 'Get a note',
+    description: 'With its text, its observations, and its relations in both directions.',
+    ...READ,
+    schema: { params: NotePath, response: { 200: EntityDocument } },
+    async handler(request, reply) {
+      const { etag, body } = await notes.get(placeOf(request.params))
+      reply.header('etag', etag)
+      if (matchesNone(request.headers['if-none-match'], etag)) return reply.code(304).send()
+      return reply.type(JSON_TYPE).send(body)
+    },
+  })
+
+  operation(server, {
+    method: 'PUT',
+    ...projectUrls('/knowledge/entities/:entity_id'),
+    operationId: 'PutEntity',
+    summary: 'Replace a note, or create it with this id',
+    description:
+      'Title and directory decide the path, so this may move the note. The body is replaced; frontmatter that the request does not mention is kept, and null in entity_metadata takes a key away. The same again changes nothing. If-Match: 412 when the note is another by now.',
+    ...WRITE,
+    schema: { params: NotePath, body: EntityInput, response: { 200: EntityDocument, 201: EntityDocument } },
+    async handler(request, reply) {
+      const { params, body, headers } = request
+      const place = placeOf(params)
+      const input = noteInput(body)
+      const { isNew, document } = await notes.replace(writerOf(request), place, input, preconditionsOf(headers))
+      if (isNew) reply.code(201)
+      return answer(reply, document)
+    },
+  })
+
+  operation(server, {
+    method: 'PATCH',
+    ...projectUrls('/knowledge/entities/:entity_id'),
+    operationId: 'EditEntity',
+    summary: 'Edit the text of a note',
+    description:
+      'The path stays; title, type and permalink in the edited frontmatter take effect. An edit that cannot be made is 400 and changes nothing. If-Match: 412 when the note is another by now.',
+    ...WRITE,
+    schema: { params: NotePath, body: EditBody, response: { 200: EntityDocument } },
+    async handler(request, reply) {
+      const { params, body, headers } = request
+      const document = await notes.edit(writerOf(request), placeOf(params), body as Edit, preconditionsOf(headers))
+      return answer(reply, document)
+    },
+  })
+
+  operation(server, {
+    method: 'DELETE',
+    ...projectUrls('/knowledge/entities/:entity_id'),
+    operationId: 'DeleteEntity',
+    summary: 'Delete a note',
+    description:
+      'It can be restored from the trash for 30 days. Links to it wait until a note has its name again. An unknown note is answered with deleted: false.',
+    ...WRITE,
+    schema: { params: NotePath, response: { 200: DeleteAnswer } },
+    async handler(request) {
+      const { params, headers } = request
+      return { deleted: await notes.delete(writerOf(request), placeOf(params), preconditionsOf(headers)) }
+    },
+  })
+}
+
+function placeOf(params: { project_id: string; entity_id: string }) {
+  return { projectId: params.project_id, noteId: params.entity_id }
+}
+
+/** Built member by member: the schema would leave nothing out. */
+function answer(reply: FastifyReply, document: EntityDocument): FastifyReply {
+  return reply.header('etag', etagOf(document)).type(JSON_TYPE).send(JSON.stringify(document))
+}
+
+function noteInput(body: EntityInputBody): NoteInput {
+  const contentType = body.content_type?.toLowerCase() ?? MARKDOWN
+  if (contentType !== MARKDOWN) {
+    throw new AppError('unsupported_media_type', `content_type must be ${MARKDOWN}: other documents are not kept here`)
+  }
+  return {
+    title: body.title,
+    directory: body.directory ?? body.folder ?? '',
+    content: body.content ?? null,
+    noteType: body.note_type ?? body.entity_type ?? null,
+    metadata: (body.entity_metadata ?? null) as Metadata | null,
+  }
+}

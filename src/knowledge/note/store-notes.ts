@@ -1,0 +1,153 @@
+import { sql } from 'kysely'
+import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import { statement } from '../../platform/storage/statement.ts'
+import '../tables.ts'
+import type { NoteContentsTable } from '../tables.ts'
+import type { Note, NoteWithContent } from './note.ts'
+
+export type NewNote = Omit<Note, 'id'>
+
+const COLUMNS = [
+  'external_id',
+  'project_id',
+  'title',
+  'note_type',
+  'type_key',
+  'permalink',
+  'file_path',
+  'metadata',
+  'checksum',
+  'size',
+  'version',
+  'last_change',
+  'created_at',
+  'updated_at',
+  'written_at',
+  'created_by',
+  'written_by',
+] as const satisfies readonly (keyof NewNote)[]
+
+const insertRow = statement<NewNote, { id: number }>(
+  (_query, p, engine) => sql`
+    insert into notes (${sql.join(COLUMNS.map((column) => sql.ref(column)))})
+    values (${sql.join(COLUMNS.map((column) => sql.val(p(column))))})
+    ${engine === 'postgres' ? sql`returning id` : sql``}`,
+)
+
+// SQLite runs a statement with `returning` as if there were a trigger and copies every page it touches first.
+const lastId = statement<object, { id: number }>(() => sql`select last_insert_rowid() as id`)
+
+export async function insertNote(tx: Transaction, note: NewNote): Promise<Note> {
+  const [inserted] = await tx.run(insertRow, note)
+  const { id } = inserted ?? ((await tx.run(lastId, {}))[0] as { id: number })
+  return { ...note, id }
+}
+
+/** For a note that comes back from the trash under the number it had. */
+export async function insertNoteAgain(tx: Transaction, note: Note): Promise<void> {
+  await tx.query.insertInto('notes').values(note).execute()
+}
+
+// Not the references: to set one, even to what it is, makes SQLite check it and keep copies of the pages meanwhile.
+const CHANGING = COLUMNS.filter((column) => !['external_id', 'project_id', 'created_by'].includes(column))
+
+const updateRow = statement<Note>((query, p) =>
+  query
+    .updateTable('notes')
+    .set(Object.fromEntries(CHANGING.map((column) => [column, p(column)])))
+    .where('id', '=', p('id')),
+)
+
+export async function updateNote(tx: Transaction, note: Note): Promise<void> {
+  await tx.change(updateRow, note)
+}
+
+const insertContentRow = statement<NoteContentsTable>((query, p) =>
+  query.insertInto('note_contents').values({ note_id: p('note_id'), content: p('content') }),
+)
+
+export async function insertContent(tx: Transaction, noteId: number, content: string): Promise<void> {
+  await tx.change(insertContentRow, { note_id: noteId, content })
+}
+
+const updateContentRow = statement<NoteContentsTable>((query, p) =>
+  query
+    .updateTable('note_contents')
+    .set({ content: p('content') })
+    .where('note_id', '=', p('note_id')),
+)
+
+export async function updateContent(tx: Transaction, noteId: number, content: string): Promise<void> {
+  await tx.change(updateContentRow, { note_id: noteId, content })
+}
+
+const deleteRow = statement<{ id: number }>((query, p) => query.deleteFrom('notes').where('id', '=', p('id')))
+
+/** With its text, its observations, its relations and its names. */
+export async function deleteNote(tx: Transaction, id: number): Promise<void> {
+  await tx.change(deleteRow, { id })
+}
+
+const byExternalId = statement<{ projectId: number; externalId: string }, NoteWithContent>((query, p) =>
+  query
+    .selectFrom('notes')
+    .innerJoin('note_contents', 'note_contents.note_id', 'notes.id')
+    .selectAll('notes')
+    .select('note_contents.content')
+    .where('notes.external_id', '=', p('externalId'))
+    .where('notes.project_id', '=', p('projectId')),
+)
+
+export async function findNote(
+  reader: Reader,
+  projectId: number,
+  externalId: string,
+): Promise<NoteWithContent | undefined> {
+  const [note] = await reader.run(byExternalId, { projectId, externalId })
+  return note
+}
+
+const byId = statement<{ id: number }, NoteWithContent>((query, p) =>
+  query
+    .selectFrom('notes')
+    .innerJoin('note_contents', 'note_contents.note_id', 'notes.id')
+    .selectAll('notes')
+    .select('note_contents.content')
+    .where('notes.id', '=', p('id')),
+)
+
+export async function findNoteById(reader: Reader, id: number): Promise<NoteWithContent | undefined> {
+  const [note] = await reader.run(byId, { id })
+  return note
+}
+
+/** Whether any project has it. */
+export async function isExternalIdTaken(reader: Reader, externalId: string): Promise<boolean> {
+  const row = await reader.query
+    .selectFrom('notes')
+    .select('id')
+    .where('external_id', '=', externalId)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+const takenPermalinks = statement<{ projectId: number; permalinks: string; ownId: number }, { permalink: string }>(
+  (_query, p, engine) => sql`
+    select permalink from notes
+    where project_id = ${p('projectId')} and id <> ${p('ownId')} and permalink in (${
+      engine === 'sqlite'
+        ? sql`select value from json_each(${p('permalinks')})`
+        : sql`select json_array_elements_text(${p('permalinks')}::json)`
+    })`,
+)
+
+/** Which of them other notes have. */
+export async function permalinksTaken(
+  reader: Reader,
+  projectId: number,
+  permalinks: readonly string[],
+  ownId: number,
+): Promise<Set<string>> {
+  const rows = await reader.run(takenPermalinks, { projectId, permalinks: JSON.stringify(permalinks), ownId })
+  return new Set(rows.map(({ permalink }) => permalink))
+}

@@ -1,0 +1,87 @@
+import { sql } from 'kysely'
+import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import { statement } from '../../platform/storage/statement.ts'
+import '../tables.ts'
+import type { ParsedBody } from '../text/parse-body.ts'
+
+export type Observation = ParsedBody['observations'][number]
+type Row = Omit<Observation, 'tags'> & { noteId: number; position: number; tags: string }
+export type StoredObservation = Omit<Observation, 'tags'> & { position: number; tags: string }
+
+const insertRow = statement<Row>((query, p) =>
+  query.insertInto('observations').values({
+    note_id: p('noteId'),
+    position: p('position'),
+    category: p('category'),
+    content: p('content'),
+    context: p('context'),
+    tags: p('tags'),
+  }),
+)
+
+const insertRows = statement<{ noteId: number; rows: string }>(
+  (_query, p) => sql`
+    insert into observations (note_id, position, category, content, context, tags)
+    select ${p('noteId')}::bigint, (value ->> 'position')::int, value ->> 'category', value ->> 'content',
+      value ->> 'context', value ->> 'tags'
+    from json_array_elements(${p('rows')}::json)`,
+)
+
+/** Those from a position on; the ones before it are there already. */
+export async function insertObservations(
+  tx: Transaction,
+  noteId: number,
+  list: readonly Observation[],
+  first = 0,
+): Promise<void> {
+  const rows: Row[] = []
+  for (let position = first; position < list.length; position++) {
+    const { category, content, context, tags } = list[position] as Observation
+    rows.push({ noteId, position, category, content, context, tags: JSON.stringify(tags) })
+  }
+  // SQLite inserts ten rows one by one in the time that it needs to read a list of them; PostgreSQL is far away.
+  if (tx.engine === 'sqlite') return tx.changeEach(insertRow, rows)
+  if (rows.length > 0) await tx.change(insertRows, { noteId, rows: JSON.stringify(rows) })
+}
+
+const deleteRows = statement<{ noteId: number; position: number }>((query, p) =>
+  query.deleteFrom('observations').where('note_id', '=', p('noteId')).where('position', '>=', p('position')),
+)
+
+/** Writes from the first difference on: whoever appends a line changes no observation before it. */
+export async function replaceObservations(
+  tx: Transaction,
+  noteId: number,
+  list: readonly Observation[],
+): Promise<void> {
+  const stored = await observationsOf(tx, noteId)
+  const differs = stored.findIndex((row, at) => list[at] === undefined || !isSame(row, list[at]))
+  if (differs !== -1) await tx.change(deleteRows, { noteId, position: differs })
+  await insertObservations(tx, noteId, list, differs === -1 ? stored.length : differs)
+}
+
+function isSame(row: StoredObservation, { category, content, context, tags }: Observation): boolean {
+  return (
+    row.content === content && row.category === category && row.context === context && row.tags === JSON.stringify(tags)
+  )
+}
+
+const ofNote = statement<{ noteId: number }, StoredObservation>((query, p) =>
+  query
+    .selectFrom('observations')
+    .select(['position', 'category', 'content', 'context', 'tags'])
+    .where('note_id', '=', p('noteId'))
+    .orderBy('position'),
+)
+
+export function observationsOf(reader: Reader, noteId: number): Promise<StoredObservation[]> {
+  return reader.run(ofNote, { noteId })
+}
+
+export async function readObservations(reader: Reader, noteId: number): Promise<Observation[]> {
+  return (await observationsOf(reader, noteId)).map(toObservation)
+}
+
+export function toObservation({ category, content, context, tags }: StoredObservation): Observation {
+  return { category, content, context, tags: tags === '[]' ? [] : JSON.parse(tags) }
+}

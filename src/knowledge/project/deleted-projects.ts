@@ -1,0 +1,90 @@
+import type { ClientInfo } from '../../platform/audit/audit-change.ts'
+import type { Principal } from '../../platform/auth/principal.ts'
+import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
+import { enqueueJob } from '../../platform/jobs/enqueue.ts'
+import type { Database, Transaction } from '../../platform/storage/database.ts'
+import { projectNotFound, requireProjectDetails } from './look-up.ts'
+import type { ProjectDetails } from './project.ts'
+import { projectName } from './project-name.ts'
+import { audit, counted, type ProjectChange, refuseTakenName, writeUnique } from './project-service.ts'
+import { PURGE_PROJECT, type Purge } from './purge-project.ts'
+import {
+  type DeletedProject,
+  findDeletedByExternalId,
+  markDeleted,
+  markRestored,
+  restorableProjects,
+} from './store-deleted-projects.ts'
+import { otherProjectNames } from './store-projects.ts'
+import { knowledgeId } from './urls.ts'
+
+/** How long a deleted project can come back, unless its notes were to go with it. */
+const KEPT_MS = 30 * 86_400_000
+const MOST_ALTERNATIVES = 10
+
+export interface Deletion {
+  pathId: string
+  /** Take the notes away at once instead of in thirty days. */
+  deleteNotes: boolean
+  /** When the job begins with it; a caller that does the work itself lets it wait. */
+  purgeInMs?: number
+}
+
+/** Projects that were deleted: invisible at once, restorable for a while, then gone. */
+export class DeletedProjects {
+  readonly #db: Database
+  readonly #clock: Clock
+
+  constructor({ db, clock }: { db: Database; clock: Clock }) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  list(): Promise<DeletedProject[]> {
+    return restorableProjects(this.#db)
+  }
+
+  delete(
+    principal: Principal,
+    { pathId, deleteNotes, purgeInMs = 0 }: Deletion,
+    client?: ClientInfo,
+  ): Promise<ProjectChange & { purge: Purge }> {
+    return this.#db.write(async (tx) => {
+      const project = await requireProjectDetails(tx, pathId)
+      if (project.isDefault) throw await defaultProjectStays(tx, project)
+      const before = await counted(tx, project)
+      const now = this.#clock.now()
+      const purge = { projectId: project.id, deletedAt: now, organizationId: principal.organizationId }
+      await markDeleted(tx, project, deleteNotes ? 'purging' : 'deleted', now)
+      const dueAt = now + (deleteNotes ? purgeInMs : KEPT_MS) * MICROS_PER_MS
+      await enqueueJob(tx, { kind: PURGE_PROJECT, key: String(project.id), payload: purge, dueAt }, now)
+      const changes = { name: { old: project.name }, delete_notes: { new: deleteNotes } }
+      await audit(tx, principal, project, { action: 'project.deleted', changes }, client)
+      return { before, after: null, changed: true, purge }
+    })
+  }
+
+  /** Under its old name or, where somebody has that by now, under another one. */
+  restore(principal: Principal, pathId: string, newName?: string, client?: ClientInfo): Promise<ProjectChange> {
+    return writeUnique(this.#db, async (tx) => {
+      const externalId = knowledgeId(pathId)
+      const deleted = externalId === null ? undefined : await findDeletedByExternalId(tx, externalId)
+      if (deleted === undefined || deleted.isPurging) throw projectNotFound(pathId)
+      const name = projectName(newName ?? deleted.name, deleted.externalId)
+      await refuseTakenName(tx, name, deleted.id)
+      await markRestored(tx, deleted.id, name, this.#clock.now())
+      await audit(tx, principal, deleted, { action: 'project.restored', changes: { name: { new: name.name } } }, client)
+      return { before: null, after: await counted(tx, await requireProjectDetails(tx, pathId)), changed: true }
+    })
+  }
+}
+
+async function defaultProjectStays(tx: Transaction, project: ProjectDetails): Promise<AppError> {
+  const names = await otherProjectNames(tx, project.id, MOST_ALTERNATIVES)
+  const advice =
+    names.length === 0
+      ? 'create another project and make that the default first'
+      : `make another one the default first, such as ${names.map((name) => `'${name}'`).join(', ')}`
+  return new AppError('invalid_argument', `'${project.name}' is the default project and cannot be deleted: ${advice}`)
+}

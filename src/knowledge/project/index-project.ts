@@ -1,0 +1,69 @@
+import type { Clock } from '../../platform/clock/clock.ts'
+import { type Job, type JobContext, jobKind } from '../../platform/jobs/job-kind.ts'
+import type { Database, Transaction } from '../../platform/storage/database.ts'
+import type { Project } from '../note/note.ts'
+import { reindexNote } from '../note/reindex-note.ts'
+import { notesAfterPath } from './store-project-facts.ts'
+import { lockProject } from './store-project-lock.ts'
+import { findProject } from './store-projects.ts'
+
+export interface IndexWork {
+  externalId: string
+  /** The last path that is done; a note that is moved behind it was read anew by the move. */
+  afterPath: string
+  done: number
+}
+
+/** Reads what is derived from texts out of them anew. A new request begins from the start. */
+export const INDEX_PROJECT = jobKind<IndexWork>('knowledge.index-project', { concurrency: 1 })
+
+const BATCH = 50
+
+export type Reindex = (tx: Transaction, project: Project, noteId: number) => Promise<void>
+
+export function firstIndexWork(project: Pick<Project, 'externalId'>): IndexWork {
+  return { externalId: project.externalId, afterPath: '', done: 0 }
+}
+
+export interface IndexDeps {
+  db: Database
+  clock: Clock
+  /** For tests of the job itself. */
+  reindex?: Reindex
+}
+
+const IN_PROJECT = { alone: true, isolation: 'read committed' } as const
+
+/** One batch and the place to go on from, in one transaction: a batch is done wholly or not at all, and never twice. */
+export async function runIndexJob(deps: IndexDeps, job: Job<IndexWork>, context: JobContext<IndexWork>): Promise<void> {
+  const { db, clock } = deps
+  await db.write(async (tx) => {
+    const next = await indexBatch(tx, job.payload, deps.reindex)
+    await context.complete(tx, next === null ? undefined : { againAt: clock.now(), payload: next })
+  }, IN_PROJECT)
+}
+
+/** All of it, while the caller waits. How many notes were read. */
+export async function indexNow({ db, reindex }: IndexDeps, work: IndexWork): Promise<number> {
+  for (let current = work; ; ) {
+    const from = current
+    const next = await db.write((tx) => indexBatch(tx, from, reindex), IN_PROJECT)
+    if (next === null) return current.done
+    current = next
+  }
+}
+
+/** Null when there is nothing left. */
+async function indexBatch(
+  tx: Transaction,
+  { externalId, afterPath, done }: IndexWork,
+  reindex: Reindex = reindexNote,
+): Promise<IndexWork | null> {
+  const project = await findProject(tx, externalId)
+  if (project === undefined) return null
+  await lockProject(tx, project)
+  const notes = await notesAfterPath(tx, project.id, afterPath, BATCH)
+  for (const { id } of notes) await reindex(tx, project, id)
+  const last = notes.at(-1)
+  return last === undefined ? null : { externalId, afterPath: last.file_path, done: done + notes.length }
+}

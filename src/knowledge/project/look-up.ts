@@ -1,0 +1,49 @@
+import { AppError } from '../../platform/errors/app-error.ts'
+import { shownId } from '../../platform/http/path-id.ts'
+import type { Reader } from '../../platform/storage/database.ts'
+import type { Project } from '../note/note.ts'
+import type { ProjectDetails } from './project.ts'
+import { foldName, projectSlug } from './project-name.ts'
+import { findProject, findProjectBy } from './store-projects.ts'
+import { knowledgeId } from './urls.ts'
+
+/** The project that a path names by its external id; a name or a number is not found, as is a deleted project. */
+export async function requireProject(reader: Reader, pathId: string): Promise<Project> {
+  const externalId = knowledgeId(pathId)
+  const project = externalId === null ? undefined : await findProject(reader, externalId)
+  if (project === undefined) throw projectNotFound(pathId)
+  return project
+}
+
+export async function requireProjectDetails(reader: Reader, pathId: string): Promise<ProjectDetails> {
+  const externalId = knowledgeId(pathId)
+  const project = externalId === null ? undefined : await findProjectBy(reader, 'external_id', externalId)
+  if (project === undefined) throw projectNotFound(pathId)
+  return project
+}
+
+export function projectNotFound(pathId: string): AppError {
+  return new AppError('not_found', `Project with external_id '${shownId(pathId)}' not found`)
+}
+
+export type ResolutionMethod = 'external_id' | 'permalink' | 'name'
+
+/** By id, by permalink, by name whatever its case, or by what the name would be as a permalink. */
+export async function resolveProject(
+  reader: Reader,
+  identifier: string,
+): Promise<{ project: ProjectDetails; method: ResolutionMethod }> {
+  const text = identifier.trim()
+  const externalId = knowledgeId(text)
+  const steps = [
+    { method: 'external_id', key: 'external_id', value: externalId },
+    { method: 'permalink', key: 'permalink', value: text },
+    { method: 'name', key: 'name_folded', value: foldName(text) },
+    { method: 'permalink', key: 'permalink', value: projectSlug(text) },
+  ] as const
+  for (const { method, key, value } of steps) {
+    const project = value ? await findProjectBy(reader, key, value.toWellFormed().replaceAll('\0', '')) : undefined
+    if (project !== undefined) return { project, method }
+  }
+  throw new AppError('not_found', `Project '${shownId(text)}' not found`)
+}

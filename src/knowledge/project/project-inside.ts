@@ -1,0 +1,69 @@
+import type { ClientInfo } from '../../platform/audit/audit-change.ts'
+import type { Principal } from '../../platform/auth/principal.ts'
+import type { Clock } from '../../platform/clock/clock.ts'
+import { enqueueJob } from '../../platform/jobs/enqueue.ts'
+import type { Database } from '../../platform/storage/database.ts'
+import { firstIndexWork, INDEX_PROJECT, type IndexWork, indexNow } from './index-project.ts'
+import { requireProjectDetails } from './look-up.ts'
+import type { ListedProject } from './project.ts'
+import { type ProjectFacts, projectFacts } from './project-facts.ts'
+import { audit, counted } from './project-service.ts'
+import { findIndexJob } from './store-project-facts.ts'
+
+export interface IndexState {
+  state: 'waiting' | 'running'
+  done: number
+}
+
+/** What a project holds, and reading it anew. */
+export class ProjectInside {
+  readonly #db: Database
+  readonly #clock: Clock
+
+  constructor({ db, clock }: { db: Database; clock: Clock }) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  facts(pathId: string): Promise<{ project: ListedProject; facts: ProjectFacts }> {
+    return this.#db.read(
+      async (snapshot) => {
+        const project = await counted(snapshot, await requireProjectDetails(snapshot, pathId))
+        return { project, facts: await projectFacts(snapshot, project.id, this.#clock.now()) }
+      },
+      { isLong: true },
+    )
+  }
+
+  status(pathId: string): Promise<{ project: ListedProject; index: IndexState | null }> {
+    return this.#db.read(async (snapshot) => {
+      const project = await counted(snapshot, await requireProjectDetails(snapshot, pathId))
+      const job = await findIndexJob(snapshot, INDEX_PROJECT.name, indexKey(project))
+      const index = job && { state: job.state, done: (JSON.parse(job.payload) as IndexWork).done }
+      return { project, index: index ?? null }
+    })
+  }
+
+  /** Asks for everything that is read out of texts to be read anew, by a job or now. */
+  async index(
+    principal: Principal,
+    { pathId, inBackground }: { pathId: string; inBackground: boolean },
+    client?: ClientInfo,
+  ): Promise<{ notes: number }> {
+    const project = await this.#db.write(async (tx) => {
+      const project = await counted(tx, await requireProjectDetails(tx, pathId))
+      await audit(tx, principal, project, { action: 'project.index_requested' }, client)
+      if (inBackground) {
+        const request = { kind: INDEX_PROJECT, key: indexKey(project), payload: firstIndexWork(project) }
+        await enqueueJob(tx, request, this.#clock.now())
+      }
+      return project
+    })
+    if (inBackground) return { notes: project.noteCount }
+    return { notes: await indexNow({ db: this.#db, clock: this.#clock }, firstIndexWork(project)) }
+  }
+}
+
+function indexKey({ id }: Pick<ListedProject, 'id'>): string {
+  return String(id)
+}

@@ -1,0 +1,98 @@
+import type { FastifyInstance } from 'fastify'
+import { toRfc3339 } from '../../platform/clock/clock.ts'
+import { callerOf } from '../../platform/http/caller-of.ts'
+import { clientOf } from '../../platform/http/client-of.ts'
+import { operation } from '../../platform/http/operation.ts'
+import { VERSION } from '../../version.ts'
+import type { KnowledgeDeps } from '../deps.ts'
+import { ProjectInside } from './project-inside.ts'
+import {
+  ProjectIndexAnswer,
+  ProjectIndexQuery,
+  ProjectInfo,
+  ProjectSyncStatus,
+  toActivity,
+  toStatistics,
+} from './schema-project-info.ts'
+import { ProjectPath } from './schema-projects.ts'
+
+const READ = { surface: 'knowledge', access: 'projects_read', rateLimit: null } as const
+const WRITE = { surface: 'knowledge', access: 'projects_write', rateLimit: null } as const
+
+export function projectInfoRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
+  const inside = new ProjectInside(deps)
+
+  operation(server, {
+    method: 'GET',
+    url: '/v2/projects/:project_id/info',
+    operationId: 'projects_info',
+    summary: 'Get the figures of a project',
+    description: 'What it holds, what is most connected, and what happened in it lately. Reads the whole project.',
+    ...READ,
+    schema: { params: ProjectPath, response: { 200: ProjectInfo } },
+    async handler(request) {
+      const { project, facts } = await inside.facts(request.params.project_id)
+      return {
+        project_name: project.name,
+        external_id: project.externalId,
+        statistics: toStatistics(facts),
+        activity: toActivity(facts),
+        system: {
+          version: VERSION,
+          database: deps.db.engine,
+          mirror_enabled: deps.settings.mirror.enabled,
+          timestamp: toRfc3339(deps.clock.now()),
+        },
+        embedding_status: NO_EMBEDDINGS,
+      }
+    },
+  })
+
+  operation(server, {
+    method: 'POST',
+    url: '/v2/projects/:project_id/index',
+    operationId: 'projects_index',
+    summary: 'Read all notes of a project anew',
+    description:
+      'Observations, relations, names and the words of the search are made again out of the texts. Nothing of the notes changes.',
+    ...WRITE,
+    schema: { params: ProjectPath, querystring: ProjectIndexQuery, response: { 200: ProjectIndexAnswer } },
+    async handler(request) {
+      const inBackground = request.query.run_in_background !== false
+      const input = { pathId: request.params.project_id, inBackground }
+      const { notes } = await inside.index(callerOf(request), input, clientOf(request))
+      return inBackground
+        ? { status: 'index_started', message: 'All notes are read anew in the background', notes }
+        : { status: 'index_completed', message: 'All notes were read anew', notes }
+    },
+  })
+
+  operation(server, {
+    method: 'POST',
+    url: '/v2/projects/:project_id/status',
+    operationId: 'projects_status',
+    summary: 'Get how far an index run is',
+    description: 'The counts of differences from the mirror on disk are zero in this version.',
+    ...READ,
+    schema: { params: ProjectPath, response: { 200: ProjectSyncStatus } },
+    async handler(request) {
+      const { project, index } = await inside.status(request.params.project_id)
+      // Notes are written to the mirror and never read from it, so it cannot be ahead of them.
+      const differences = { new: 0, modified: 0, moved: 0, deleted: 0, total: 0 }
+      return { ...differences, note_count: project.noteCount, mirror_enabled: deps.settings.mirror.enabled, index }
+    },
+  })
+}
+
+const NO_EMBEDDINGS = {
+  status: 'not_available',
+  semantic_search_enabled: false,
+  embedding_provider: null,
+  embedding_model: null,
+  embedding_dimensions: null,
+  total_indexed_entities: 0,
+  total_chunks: 0,
+  total_embeddings: 0,
+  reindex_recommended: false,
+  reindex_reason: null,
+}

@@ -1,0 +1,112 @@
+import { sql } from 'kysely'
+import type { Reader } from '../../platform/storage/database.ts'
+import { statement } from '../../platform/storage/statement.ts'
+import type { Note, NoteRef } from '../note/note.ts'
+
+export type FactNote = NoteRef & Pick<Note, 'type_key' | 'created_at' | 'updated_at'>
+
+/** Where a slice of notes ends. */
+export type SliceEnd = Pick<FactNote, 'updated_at' | 'id'>
+
+/** The next notes in the order of their last change, newest first. */
+export async function noteSlice(
+  reader: Reader,
+  projectId: number,
+  after: SliceEnd | null,
+  limit: number,
+): Promise<FactNote[]> {
+  let query = reader.query
+    .selectFrom('notes')
+    .select(['id', 'external_id', 'title', 'permalink', 'file_path', 'type_key', 'created_at', 'updated_at'])
+    .where('project_id', '=', projectId)
+  if (after !== null) query = query.where(sql<boolean>`(updated_at, id) < (${after.updated_at}, ${after.id})`)
+  return query.orderBy('updated_at', 'desc').orderBy('id', 'desc').limit(limit).execute()
+}
+
+interface Ids {
+  /** A JSON array of numbers. */
+  ids: string
+}
+
+export const observationFacts = statement<Ids, { note_id: number; category: string; amount: number }>(
+  (query, p, engine) =>
+    query
+      .selectFrom('observations')
+      .select(['note_id', 'category', sql<number>`count(*)`.as('amount')])
+      .where('note_id', 'in', listed(p('ids'), engine))
+      .groupBy(['note_id', 'category']),
+)
+
+export interface OutgoingFact {
+  from_id: number
+  relation_type: string
+  amount: number
+  unresolved: number
+}
+
+export const outgoingFacts = statement<Ids, OutgoingFact>((query, p, engine) =>
+  query
+    .selectFrom('relations')
+    .select([
+      'from_id',
+      'relation_type',
+      sql<number>`count(*)`.as('amount'),
+      sql<number>`sum(case when to_id is null then 1 else 0 end)`.as('unresolved'),
+    ])
+    .where('from_id', 'in', listed(p('ids'), engine))
+    .where('is_repeat', '=', 0)
+    .groupBy(['from_id', 'relation_type']),
+)
+
+export const incomingFacts = statement<Ids, { to_id: number; amount: number }>((query, p, engine) =>
+  query
+    .selectFrom('relations')
+    .select([sql<number>`to_id`.as('to_id'), sql<number>`count(*)`.as('amount')])
+    .where('to_id', 'in', listed(p('ids'), engine))
+    .where('is_repeat', '=', 0)
+    .groupBy('to_id'),
+)
+
+/** The notes after a path, in the order of paths: a place that a job can go on from. */
+export async function notesAfterPath(
+  reader: Reader,
+  projectId: number,
+  path: string,
+  limit: number,
+): Promise<Pick<Note, 'id' | 'file_path'>[]> {
+  return reader.query
+    .selectFrom('notes')
+    .select(['id', 'file_path'])
+    .where('project_id', '=', projectId)
+    .where('file_path', '>', path)
+    .orderBy('file_path')
+    .limit(limit)
+    .execute()
+}
+
+export interface WaitingIndex {
+  state: 'waiting' | 'running'
+  payload: string
+}
+
+/** The job of a key that runs or waits. */
+export async function findIndexJob(reader: Reader, kind: string, key: string): Promise<WaitingIndex | undefined> {
+  for (const state of ['running', 'waiting'] as const) {
+    const job = await reader.query
+      .selectFrom('jobs')
+      .select('payload')
+      // Literal, because the indexes of jobs are those of one state each.
+      .where('state', '=', sql.lit(state))
+      .where('kind', '=', kind)
+      .where('coalesce_key', '=', key)
+      .executeTakeFirst()
+    if (job !== undefined) return { state, payload: job.payload }
+  }
+  return undefined
+}
+
+function listed(ids: string, engine: Reader['engine']) {
+  return engine === 'sqlite'
+    ? sql<number>`(select value from json_each(${ids}))`
+    : sql<number>`(select value::bigint from json_array_elements_text(${ids}::json))`
+}

@@ -1,0 +1,63 @@
+import { sql } from 'kysely'
+import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import { dropSearchRows } from '../search/store-search-rows.ts'
+
+/** Some notes of the project, whichever; none when there are none left. */
+export async function someNotes(reader: Reader, projectId: number, limit: number): Promise<number[]> {
+  const rows = await reader.query
+    .selectFrom('notes')
+    .select('id')
+    .where('project_id', '=', projectId)
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Everything there is of these notes, as if they had never been; links of other projects to them are open again. */
+export async function removeNoteRows(tx: Transaction, projectId: number, noteIds: readonly number[]): Promise<void> {
+  if (noteIds.length === 0) return
+  await tx.query
+    .updateTable('relations')
+    .set({ to_id: null, is_repeat: 0 })
+    .where('to_id', 'in', noteIds)
+    .where('project_id', '<>', projectId)
+    .execute()
+  for (const noteId of noteIds) await dropSearchRows(tx, noteId)
+  await tx.query.deleteFrom('note_revisions').where('note_id', 'in', noteIds).execute()
+  await tx.query.deleteFrom('notes').where('id', 'in', noteIds).execute()
+}
+
+/** Names of notes that are gone. How many. */
+export async function removeNames(tx: Transaction, projectId: number, limit: number): Promise<number> {
+  const key = sql.join(['name_key', 'kind', 'note_id', 'value'].map((column) => sql.ref(column)))
+  const { numAffectedRows } = await sql`
+    delete from note_names
+    where project_id = ${projectId}
+      and (${key}) in (select ${key} from note_names where project_id = ${projectId} limit ${limit})`.execute(tx.query)
+  return Number(numAffectedRows ?? 0)
+}
+
+/** Some of the notes that were deleted before the project was. How many. */
+export async function removeTrash(tx: Transaction, projectId: number, limit: number): Promise<number> {
+  const rows = await tx.query
+    .selectFrom('note_trash')
+    .select('note_id')
+    .where('project_id', '=', projectId)
+    .limit(limit)
+    .execute()
+  if (rows.length === 0) return 0
+  const noteIds = rows.map(({ note_id }) => note_id)
+  await tx.query.deleteFrom('note_revisions').where('note_id', 'in', noteIds).execute()
+  await tx.query.deleteFrom('note_trash').where('note_id', 'in', noteIds).execute()
+  return rows.length
+}
+
+export async function removeChanges(tx: Transaction, projectId: number, limit: number): Promise<number> {
+  const { numDeletedRows } = await tx.query
+    .deleteFrom('note_changes')
+    .where('seq', 'in', (eb) =>
+      eb.selectFrom('note_changes').select('seq').where('project_id', '=', projectId).limit(limit),
+    )
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
+}

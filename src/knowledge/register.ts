@@ -1,0 +1,28 @@
+import type { FastifyInstance } from 'fastify'
+import { contextRoutes } from './context/routes-context.ts'
+import type { KnowledgeDeps } from './deps.ts'
+import { directoryRoutes } from './directory/routes-directory.ts'
+import { graphRoutes } from './graph/routes-graph.ts'
+import { historyJobs } from './history/history-jobs.ts'
+import { historyRoutes } from './history/routes-history.ts'
+import { backlinkRoutes } from './link/routes-backlinks.ts'
+import { resolveRoutes } from './link/routes-resolve.ts'
+import { moveRoutes } from './move/routes-move.ts'
+import { noteRoutes } from './note/routes-notes.ts'
+import { projectJobs } from './project/project-jobs.ts'
+import { projectRoutes } from './project/routes-projects.ts'
+
+/** The table of contents of the knowledge surface. */
+export function registerKnowledge(server: FastifyInstance, deps: KnowledgeDeps): void {
+  historyJobs(deps)
+  projectJobs(deps)
+  backlinkRoutes(server, deps)
+  contextRoutes(server, deps)
+  directoryRoutes(server, deps)
+  graphRoutes(server, deps)
+  historyRoutes(server, deps)
+  moveRoutes(server, deps)
+  noteRoutes(server, deps)
+  projectRoutes(server, deps)
+  resolveRoutes(server, deps)
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { columnText, indexWords, LONGEST_WORD, queryWords } from './search-text.ts'
+
+test('words are runs of letters and digits in lower case', () => {
+  assert.deepEqual(indexWords("Don't panic: C++ & v2.0_final\n(42)"), [
+    'don',
+    't',
+    'panic',
+    'c',
+    'v2',
+    '0',
+    'final',
+    '42',
+  ])
+})
+
+test('accents, ligatures, full-width letters and letter variants do not matter', () => {
+  assert.deepEqual(indexWords('Café Ångström Straße ŁÓDŹ ﬁsh ＡＢＣ１'), [
+    'cafe',
+    'angstrom',
+    'strasse',
+    'lodz',
+    'fish',
+    'abc1',
+  ])
+  assert.deepEqual(indexWords('cafe\u0301 ΟΔΟΣ ёлка İstanbul'), ['cafe', 'οδοσ', 'елка', 'istanbul'])
+})
+
+test('vowel points of Hebrew and Arabic do not matter', () => {
+  assert.deepEqual(indexWords('שָׁלוֹם مُحَمَّد'), indexWords('שלום محمد'))
+})
+
+test('scripts without spaces are kept as overlapping pairs and the last character', () => {
+  assert.deepEqual(indexWords('東京都'), ['東京', '京都', '都'])
+  assert.deepEqual(indexWords('東 京'), ['東', '京'])
+  assert.deepEqual(indexWords('ｶﾞｷﾞ한국'), ['ガギ', 'ギ한', '한국', '국'])
+  assert.deepEqual(indexWords('iPhone東京15'), ['iphone', '東京', '京', '15'])
+})
+
+test('a question in such a script asks for its pairs, and for a single character by itself', () => {
+  assert.deepEqual(queryWords('東京都'), ['東京', '京都'])
+  assert.deepEqual(queryWords('東'), ['東'])
+})
+
+test('signs of Indic scripts stay inside their word', () => {
+  assert.equal(indexWords('हिन्दी').length, 1)
+  assert.notDeepEqual(indexWords('हिन्दी'), indexWords('हन्दी'))
+})
+
+test('a word of any length is cut to one that storage takes', () => {
+  assert.deepEqual(
+    indexWords(`${'x'.repeat(10_000)} ${'é'.repeat(10_000)}`).map((word) => word.length),
+    [LONGEST_WORD, LONGEST_WORD],
+  )
+})
+
+test('plain text goes to SQLite as it is, other text as its words', () => {
+  assert.equal(columnText('A plain – “quoted” naïve text.'), 'A plain – “quoted” naïve text.')
+  assert.equal(columnText('Ein großes Wort'), 'ein grosses wort')
+})
