@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { TOMBSTONES_KEPT_MS } from '../../src/knowledge/history/changes-feed.ts'
+import { MOST_INCOMING } from '../../src/knowledge/link/store-relations.ts'
+import { MAX_CONTENT } from '../../src/knowledge/note/note-input.ts'
+import { LONGEST_NAME } from '../../src/knowledge/project/project-name.ts'
+import { LONGEST_PATH } from '../../src/knowledge/project/project-path.ts'
+import { MAX_LINK_NAME } from '../../src/knowledge/text/wikilinks.ts'
+import { MAX_DEPTH, MAX_KEY, MAX_YAML } from '../../src/knowledge/text/yaml-read.ts'
+
+const PAGE = readFileSync(new URL('../../docs/knowledge.md', import.meta.url), 'utf8')
+const DAY_MS = 86_400_000
+
+test('docs/knowledge.md names the limits that the code has', () => {
+  const limits = new Map(
+    Array.from(PAGE.matchAll(/^\| ([^|]+) \| ([^|]+) \| [^|]*\|$/gm), ([, what, limit]) => [what, limit] as const),
+  )
+  for (const [what, numbers] of [
+    ['Text of a note, frontmatter included', [MAX_CONTENT]],
+    ['Frontmatter', [MAX_YAML, MAX_DEPTH, MAX_KEY]],
+    ['Target of a link', [MAX_LINK_NAME]],
+    ['Incoming relations in an answer', [MOST_INCOMING]],
+    ['Project: name, path', [LONGEST_NAME, LONGEST_PATH]],
+  ] as const) {
+    assert.deepEqual(numbersIn(limits.get(what)).slice(0, numbers.length), numbers, what)
+  }
+  assert.ok(PAGE.includes(`older than ${TOMBSTONES_KEPT_MS / DAY_MS} days`))
+})
+
+function numbersIn(text = ''): number[] {
+  return Array.from(text.matchAll(/\d[\d,]*/g), ([number]) => Number(number.replaceAll(',', '')))
+}

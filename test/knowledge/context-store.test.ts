@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { buildContext, type ContextQuery } from '../../src/knowledge/context/build-context.ts'
+import type { ContextItem } from '../../src/knowledge/context/context-item.ts'
+import { findRelated } from '../../src/knowledge/context/find-related.ts'
+import { Neighbourhood } from '../../src/knowledge/context/neighbourhood.ts'
+import { replaceNames } from '../../src/knowledge/link/names.ts'
+import type { Project } from '../../src/knowledge/note/note.ts'
+import type { Database } from '../../src/platform/storage/database.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { runningIndex } from '../support/running-index.ts'
+import { type NoteRow, type WrittenNotes, writeNoteRows } from './note-rows.ts'
+import { planOf, refuseShortCuts, SCAN, watchedReader } from './watched-reader.ts'
+
+const DEFAULTS: ContextQuery = {
+  name: null,
+  types: new Set(['entity']),
+  depth: 1,
+  maxRelated: 10,
+  since: 0,
+  page: 1,
+  pageSize: 10,
+}
+
+interface Written extends WrittenNotes {
+  project: Project
+}
+
+async function write(db: Database, rows: readonly NoteRow[]): Promise<Written> {
+  await runningIndex(db)
+  const written = await writeNoteRows(db, rows)
+  const project = { id: written.projectId, externalId: '', name: 'main', permalink: 'main' }
+  const notes = await db.query.selectFrom('notes').selectAll().where('project_id', '=', project.id).execute()
+  await db.write(async (tx) => {
+    for (const note of notes) await replaceNames(tx, project, null, { note, aliases: [] })
+  })
+  return { ...written, project }
+}
+
+function shown(item: ContextItem): string {
+  if (item.type === 'entity') return item.file_path
+  if (item.type === 'observation') return `[${item.category}] ${item.content}`
+  return `${item.from_entity} ${item.relation_type} ${item.to_entity ?? `(${item.to_name})`}`
+}
+
+eachDatabase('context', ({ open }) => {
+  test('of recent changes has the newest first, with types, pages and a beginning', async () => {
+    const db = await open()
+    const observations = [
+      { category: 'fact', content: 'one' },
+      { category: 'fact', content: 'two' },
+    ]
+    const { project } = await write(db, [
+      { path: 'old.md', updatedAt: 1_000 },
+      { path: 'b.md', updatedAt: 3_000, observations, links: ['nowhere', { to: 'a.md', isRepeat: true }, 'a.md'] },
+      { path: 'a.md', updatedAt: 2_000, content: 'text of a' },
+      { path: 'c.md', updatedAt: 3_000 },
+    ])
+    const ask = async (query: Partial<ContextQuery>) => {
+      const { results, hasMore } = await buildContext(db, await runningIndex(db), project, {
+        ...DEFAULTS,
+        since: 2_000,
+        ...query,
+      })
+      return [...results.map(({ primary_result }) => shown(primary_result)), hasMore]
+    }
+    assert.deepEqual(await ask({}), ['c.md', 'b.md', 'a.md', false])
+    assert.deepEqual(await ask({ since: 0 }), ['c.md', 'b.md', 'a.md', 'old.md', false])
+    assert.deepEqual(await ask({ since: 4_000 }), [false])
+    const parts = ['[fact] one', '[fact] two', 'b links_to (nowhere)', 'b links_to a']
+    assert.deepEqual(await ask({ types: new Set(['observation', 'relation']) }), [...parts, false])
+    const all = ['c.md', 'b.md', ...parts, 'a.md']
+    for (const pageSize of [1, 2, 3, 7]) {
+      const found: unknown[] = []
+      for (let page = 1; ; page++) {
+        const answer = await ask({ types: new Set(['entity', 'relation', 'observation']), page, pageSize })
+        const hasMore = answer.pop()
+        found.push(...answer)
+        if (hasMore === false) break
+      }
+      assert.deepEqual(found, all)
+    }
+    assert.deepEqual(await ask({ page: 100 }), [false])
+  })
+
+  test('finds by permalink, id, path, title and pattern', async () => {
+    const db = await open()
+    const { project, externalIds } = await write(db, [
+      { path: 'Docs/Plan One.md', permalink: 'main/docs/plan-one', title: 'Plan One', content: 'the text' },
+      { path: 'docs/two.md', permalink: 'docs/two' },
+      { path: 'docs/twofold.md', permalink: 'docs/twofold', updatedAt: 5 },
+      { path: 'other.md', permalink: 'main/other' },
+      { path: 'none.md', permalink: null },
+    ])
+    const ask = async (name: string, since: number | null = null) => {
+      const { results } = await buildContext(db, await runningIndex(db), project, { ...DEFAULTS, name, since })
+      return results.map(({ primary_result }) => shown(primary_result))
+    }
+    const one = ['Docs/Plan One.md']
+    assert.deepEqual(await ask('main/docs/plan-one'), one)
+    assert.deepEqual(await ask('docs/plan-one'), one)
+    assert.deepEqual(await ask('Plan One'), one)
+    assert.deepEqual(await ask('Docs/Plan One.md'), one)
+    assert.deepEqual(await ask(externalIds.get('Docs/Plan One.md') as string), one)
+    assert.deepEqual(await ask('none.md'), ['none.md'])
+    assert.deepEqual(await ask('nothing of the kind'), [])
+    assert.deepEqual(await ask('docs/two', 2_000_000), [])
+    assert.deepEqual(await ask('docs/two*'), ['docs/two.md', 'docs/twofold.md'])
+    assert.deepEqual(await ask('docs/two*', 6), ['docs/two.md'])
+    assert.deepEqual(await ask('docs/*'), ['docs/two.md', 'docs/twofold.md', 'Docs/Plan One.md'])
+    assert.deepEqual(await ask('*o*e*'), ['Docs/Plan One.md', 'other.md'])
+    assert.deepEqual(await ask('*two*d'), ['docs/twofold.md'])
+    assert.deepEqual(await ask('main/*'), ['Docs/Plan One.md', 'other.md'])
+    assert.deepEqual(await ask('x*'), [])
+    const { results } = await buildContext(db, await runningIndex(db), project, {
+      ...DEFAULTS,
+      name: 'Plan One',
+      since: null,
+    })
+    assert.equal(results[0]?.primary_result.type === 'entity' && results[0].primary_result.content, 'the text')
+  })
+
+  test('goes both ways along relations, nearest first, each note once, and ends in circles', async () => {
+    const db = await open()
+    const { project } = await write(db, [
+      { path: 'a.md', links: ['b.md', 'a.md', 'nowhere'] },
+      { path: 'b.md', links: ['c.md', 'a.md'] },
+      { path: 'c.md', links: ['a.md', 'd.md'] },
+      { path: 'd.md', links: ['e.md'] },
+      { path: 'e.md' },
+      { path: 'old.md', updatedAt: 1, links: ['e.md'] },
+      { path: 'behind old.md', links: ['old.md'] },
+    ])
+    const ask = async (query: Partial<ContextQuery>) => {
+      const { results } = await buildContext(db, await runningIndex(db), project, {
+        ...DEFAULTS,
+        since: null,
+        maxRelated: 100,
+        ...query,
+      })
+      return results.map(({ related_results }) => related_results.map(shown))
+    }
+    const near = [
+      'b.md',
+      'c.md',
+      'a links_to b',
+      'a links_to a',
+      'a links_to (nowhere)',
+      'b links_to a',
+      'c links_to a',
+    ]
+    const second = ['d.md', 'b links_to c', 'c links_to d']
+    assert.deepEqual(await ask({ name: 'a', depth: 0 }), [[]])
+    assert.deepEqual(await ask({ name: 'a', depth: 1 }), [near])
+    assert.deepEqual(await ask({ name: 'a', depth: 2 }), [[...near, ...second]])
+    assert.deepEqual(await ask({ name: 'a', depth: 3 }), [[...near, ...second, 'e.md', 'd links_to e']])
+    const far = ['old.md', 'old links_to e', 'behind old.md', 'behind old links_to old']
+    assert.deepEqual(await ask({ name: 'a', depth: 5 }), [[...near, ...second, 'e.md', 'd links_to e', ...far]])
+    assert.deepEqual(await ask({ name: 'a', depth: 5, since: 2 }), [[...near, ...second, 'e.md', 'd links_to e']])
+    assert.deepEqual(await ask({ name: 'a', depth: 5, maxRelated: 3 }), [near.slice(0, 3)])
+    assert.deepEqual(await ask({ name: 'a', maxRelated: 0 }), [[]])
+    // Each result has its own related ones and its own maximum.
+    assert.deepEqual(await ask({ name: '*', depth: 1, maxRelated: 1, pageSize: 3 }), [['b.md'], ['a.md'], ['old.md']])
+  })
+
+  test('of a crowded neighbourhood reads no more than its limits, without reading tables from end to end', async () => {
+    const db = await open()
+    const leaves = Array.from({ length: 700 }, (_, n) => `leaf ${n}.md`)
+    const { projectId, ids } = await writeNoteRows(db, [
+      { path: 'hub.md', links: leaves },
+      ...leaves.map((path) => ({ path, links: ['hub.md'] })),
+    ])
+    await db.write(async (tx) => {
+      await refuseShortCuts(tx)
+      const { reader, statements } = watchedReader(tx)
+      const around = new Neighbourhood(reader, projectId, { notes: 10, relations: 1_000 })
+      const hub = ids.get('hub.md') as number
+      await around.know([hub])
+      const [related = []] = await findRelated(around, [hub], { depth: 5, maxRelated: 1_000, since: null })
+      assert.ok(around.edgesOf(hub).length <= 520, `${around.edgesOf(hub).length} relations`)
+      assert.ok(related.length <= 1_000)
+      for (const seen of new Map(statements.map((one) => [one.sql, one])).values()) {
+        const plan = await planOf(tx, seen)
+        assert.doesNotMatch(plan, SCAN, `${seen.sql}\n${plan}`)
+      }
+    })
+  })
+})

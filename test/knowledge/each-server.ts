@@ -1,0 +1,19 @@
+import { after, before, describe } from 'node:test'
+import { postgresUnavailable } from '../support/postgres.ts'
+import { NotesApi } from './notes-api.ts'
+
+/** Describes the suite twice: on a server over SQLite and on one over PostgreSQL. */
+export function eachServer(name: string, suite: (notes: () => NotesApi) => void): void {
+  for (const engine of ['sqlite', 'postgres'] as const) {
+    const unavailable = engine === 'postgres' ? postgresUnavailable() : null
+    const title = `${name} (${engine === 'sqlite' ? 'SQLite' : 'PostgreSQL'})`
+    describe(title, { skip: unavailable !== null && `PostgreSQL: ${unavailable}` }, () => {
+      let notes: NotesApi
+      before(async () => {
+        notes = await NotesApi.start({ engine })
+      })
+      after(() => notes.server.stop())
+      suite(() => notes)
+    })
+  }
+}

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import type { ChunkWriter } from '../../src/knowledge/graph/snapshot-stream.ts'
+import { SnapshotStreams } from '../../src/knowledge/graph/snapshot-streams.ts'
+import { graphText } from '../../src/knowledge/graph/write-graph.ts'
+import { isAppError } from '../../src/platform/errors/app-error.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { writeNoteRows } from './note-rows.ts'
+
+const HERE = new AbortController().signal
+const PIECE = 'x'.repeat(100_000)
+
+/** Without an end, and counts what was made. */
+function endless(): { write: ChunkWriter; made: () => number } {
+  let made = 0
+  return {
+    made: () => made,
+    write: async function* write(snapshot) {
+      for (;;) {
+        await snapshot.query.selectFrom('projects').select('id').execute()
+        made++
+        yield PIECE
+      }
+    },
+  }
+}
+
+eachDatabase('long answers', ({ open }) => {
+  test('are read ahead by about a megabyte and no faster than the caller takes them', async () => {
+    const db = await open()
+    const streams = new SnapshotStreams(db, new FakeClock())
+    const { write, made } = endless()
+    const stream = await streams.open(write, HERE)
+    const taken = stream[Symbol.asyncIterator]()
+    for (let n = 0; n < 100; n++) await taken.next()
+    const ahead = made() * PIECE.length - 100 * PIECE.length
+    assert.ok(ahead <= 2 * 1024 * 1024, `${ahead} bytes ahead`)
+    stream.destroy()
+    await once(stream, 'close')
+  })
+
+  test('let go of everything when the caller takes nothing for a while', async () => {
+    const db = await open()
+    const clock = new FakeClock()
+    const streams = new SnapshotStreams(db, clock)
+    const stream = await streams.open(endless().write, HERE)
+    const failed = once(stream, 'error')
+    stream.read(0)
+    await released(streams, async () => {
+      // The read-ahead fills up at its own pace; only then does the time begin to count.
+      while (stream.readableLength < 1024 * 1024) await new Promise((resolve) => setImmediate(resolve))
+      await clock.advance(10_000)
+    })
+    const [error] = await failed
+    assert.ok(isAppError(error, 'canceled'))
+  })
+
+  test('let go of everything when the caller goes away, before or while it reads', async () => {
+    const db = await open()
+    const streams = new SnapshotStreams(db, new FakeClock())
+    const unread = new AbortController()
+    await streams.open(endless().write, unread.signal)
+    unread.abort()
+    await released(streams)
+    const halfRead = new AbortController()
+    const stream = await streams.open(endless().write, halfRead.signal)
+    await once(stream, 'readable')
+    halfRead.abort()
+    await released(streams)
+    await assert.rejects(streams.open(endless().write, halfRead.signal), /went away/)
+  })
+
+  test('take turns: three at a time, the others wait in line, and not for ever', async () => {
+    const db = await open()
+    const clock = new FakeClock()
+    const streams = new SnapshotStreams(db, clock)
+    const first = await Promise.all([1, 2, 3].map(() => streams.open(endless().write, HERE)))
+    const late = assert.rejects(streams.open(endless().write, HERE), (error) => isAppError(error, 'unavailable'))
+    await clock.advance(30_000)
+    await late
+    const fourth = streams.open(async function* () {
+      yield 'fourth'
+    }, HERE)
+    const leaver = new AbortController()
+    const leaving = assert.rejects(streams.open(endless().write, leaver.signal), /went away/)
+    assert.equal(streams.slots.waiting, 2)
+    leaver.abort()
+    await leaving
+    assert.equal(streams.slots.waiting, 1)
+    first[0]?.destroy()
+    assert.equal(await text(await fourth), 'fourth')
+    for (const stream of first) stream.destroy()
+    await released(streams)
+  })
+
+  test('show one state of the data, whatever is written meanwhile', async () => {
+    const db = await open()
+    const paths = Array.from({ length: 600 }, (_, n) => `note ${n}.md`)
+    const { projectId } = await writeNoteRows(
+      db,
+      paths.map((path) => ({ path, links: ['note 1.md'] })),
+    )
+    const streams = new SnapshotStreams(db, new FakeClock())
+    let isChanged = false
+    const stream = await streams.open(async function* (snapshot) {
+      for await (const chunk of graphText(snapshot, {
+        projectId,
+        typeKey: null,
+        folder: null,
+        limit: null,
+        after: null,
+      })) {
+        yield chunk
+        if (isChanged) continue
+        isChanged = true
+        await db.write((tx) => tx.query.deleteFrom('notes').where('project_id', '=', projectId).execute())
+      }
+    }, HERE)
+    const graph = JSON.parse(await text(stream))
+    assert.equal(graph.nodes.length, 600)
+    assert.equal(graph.edges.length, 600)
+    await released(streams)
+  })
+
+  test('fail as a stream when the data cannot be read', async () => {
+    const db = await open()
+    const streams = new SnapshotStreams(db, new FakeClock())
+    const stream = await streams.open(async function* () {
+      yield 'begun'
+      throw new Error('a defect')
+    }, HERE)
+    await assert.rejects(text(stream), /a defect/)
+    await released(streams)
+  })
+})
+
+/** Waits until every slot and with it every connection is free again. */
+async function released(streams: SnapshotStreams, meanwhile?: () => Promise<void>): Promise<void> {
+  await meanwhile?.()
+  while (streams.slots.open > 0) await new Promise((resolve) => setImmediate(resolve))
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { backlinksOf } from '../../src/knowledge/link/backlinks.ts'
+import { updateLinks } from '../../src/knowledge/link/update-links.ts'
+import type { Note } from '../../src/knowledge/note/note.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { LinkedNotes } from './links-fixture.ts'
+
+eachDatabase('backlinks', ({ open }) => {
+  test('links to a note come with the text around them, page by page', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const target = await notes.add({ path: 'Target.md', body: '[[Target]]' })
+    const long = 'word '.repeat(100)
+    await notes.add({ path: 'a.md', body: `${long}[[Target#Part|shown]] ${long}\n\n- uses [[Target]] (why)` })
+    await notes.add({ path: 'b.md', body: '> see [[target]]\n> there' })
+    await notes.add({ path: 'c.md', body: '[[ main::Target ]]' })
+    const pages = []
+    for (let page = 1; page <= 2; page++) {
+      pages.push(await backlinksOf(notes.db, notes.project, target, { page, pageSize: 2 }))
+    }
+    assert.deepEqual(
+      pages.map(({ hasMore }) => hasMore),
+      [true, false],
+    )
+    const [first, second, third, fourth] = pages.flatMap(({ backlinks }) => backlinks)
+    assert.match(first?.snippet ?? '', /^…(word ){20,30}\[\[Target#Part\|shown\]\](…| word)/)
+    assert.deepEqual([first?.relationType, first?.anchor, first?.display], ['links_to', 'Part', 'shown'])
+    assert.deepEqual([second?.relationType, second?.context, second?.note.file_path], ['uses', 'why', 'a.md'])
+    assert.equal(third?.snippet, '> see [[target]] > there')
+    assert.deepEqual([fourth?.note.file_path, fourth?.snippet], ['c.md', null])
+  })
+
+  test('notes that name the title without a link are mentions', async () => {
+    const db = await open()
+    const notes = await LinkedNotes.open(db)
+    const target = await notes.add({ path: 'Cold Brew.md', body: 'Cold Brew is cold' })
+    await notes.add({ path: 'linked.md', body: 'Cold brew: [[Cold Brew]]' })
+    await notes.add({ path: 'mention.md', body: 'I like cold\nBREW, really.' })
+    await notes.add({ path: 'apart.md', body: 'brew it cold' })
+    await notes.add({ path: 'cold brew/path.md', body: 'nothing' })
+    await notes.add({ path: 'part.md', body: 'cold brews' })
+    await (await LinkedNotes.open(db, 'other')).add({ path: 'x.md', body: 'cold brew' })
+    await notes.searchIndex.caughtUp()
+    const { mentions } = await backlinksOf(db, notes.project, target, { page: 1, pageSize: 10 })
+    assert.deepEqual(
+      mentions.map(({ note, snippet }) => [note.file_path, snippet]),
+      [['mention.md', 'I like cold BREW, really.']],
+    )
+    const later = await backlinksOf(db, notes.project, target, { page: 2, pageSize: 10 })
+    assert.deepEqual(later.mentions, [])
+  })
+
+  test('a title of any characters is searched for', async () => {
+    const notes = await LinkedNotes.open(await open())
+    for (const [at, title] of [
+      'C++ "x" AND',
+      "it's (a) 'test' & more",
+      '测试 文档',
+      '😀 😀',
+      'a:b*',
+      'Ünï çødé',
+    ].entries()) {
+      const target = await notes.add({ path: `target${at}.md`, title })
+      await notes.add({ path: `by-${target.id}.md`, body: `about ${title} here` })
+      await notes.searchIndex.caughtUp()
+      const { mentions } = await backlinksOf(notes.db, notes.project, target, { page: 1, pageSize: 10 })
+      assert.equal(mentions.length, title === '😀 😀' ? 0 : 1, title)
+    }
+  })
+})
+
+eachDatabase('update links', ({ open }) => {
+  async function update(notes: LinkedNotes, note: Note) {
+    const texts: string[] = []
+    const updated = await notes.db.write((tx) =>
+      updateLinks(tx, notes.project, note, async (linking, text) => {
+        texts.push(text)
+        await notes.rewriteIn(tx, linking, text)
+      }),
+    )
+    return { texts, updated: updated.map(({ file_path, count }) => `${file_path}: ${count}`) }
+  }
+
+  test('links that reach a note only by an old name are rewritten, the others stay', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const note = await notes.add({ path: 'old/Name.md', permalink: 'own', body: '[[old/Name]]' })
+    await notes.add({ path: 'a.md', body: '[[old/Name#Part|x]] and [[old/Name.md]] `[[old/Name]]` [[Name]]' })
+    await notes.add({ path: 'b.md', body: '[[Name]] [[own]]' })
+    const moved = await notes.rename(note, { file_path: 'new/Name.md' })
+    const { texts, updated } = await update(notes, moved)
+    assert.deepEqual(texts, ['[[new/Name#Part|x]] and [[new/Name.md]] `[[old/Name]]` [[Name]]'])
+    assert.deepEqual(updated, ['a.md: 2'])
+    assert.deepEqual(
+      (await notes.edges()).filter((edge) => !edge.startsWith('new')),
+      ['a.md -links_to-> new/Name.md', 'b.md -links_to-> new/Name.md'],
+    )
+  })
+
+  test('a new title is written where the old one was, or the path when another note has the title, too', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const note = await notes.add({ path: 'n/x.md', title: 'Old' })
+    await notes.add({ path: 'far/New.md' })
+    await notes.add({ path: 'far/log.md', body: '[[Old]]' })
+    await notes.add({ path: 'n/log.md', body: 'see [[Old]]' })
+    const renamed = await notes.rename(note, { title: 'New', permalink: 'own' })
+    const { texts } = await update(notes, renamed)
+    assert.deepEqual(texts, ['[[n/x]]', 'see [[New]]'])
+  })
+
+  test('a title that cannot be written into a link gives way to the path', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const note = await notes.add({ path: 'n/Old.md' })
+    await notes.add({ path: 'log.md', body: '[[Old]] [[Old#Part]]' })
+    const renamed = await notes.rename(note, { title: 'A | [b]' })
+    assert.deepEqual((await update(notes, renamed)).texts, ['[[n/Old]] [[n/Old#Part]]'])
+  })
+
+  test('links of hundreds of notes are rewritten in one change', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const note = await notes.add({ path: 'Old.md' })
+    await notes.db.write(async (tx) => {
+      for (let at = 0; at < 250; at++) await notes.addIn(tx, { path: `log${at}.md`, body: '[[Old]]' })
+    })
+    const renamed = await notes.rename(note, { title: 'New', file_path: 'New.md', permalink: 'main/new' })
+    assert.equal((await update(notes, renamed)).updated.length, 250)
+  })
+})

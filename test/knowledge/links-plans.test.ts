@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { backlinksOf } from '../../src/knowledge/link/backlinks.ts'
+import { resolveExactly } from '../../src/knowledge/link/resolve-exactly.ts'
+import { relationsOf } from '../../src/knowledge/link/store-relations.ts'
+import { waitingRelations } from '../../src/knowledge/link/store-waiting-relations.ts'
+import type { Reader } from '../../src/platform/storage/database.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { LinkedNotes } from './links-fixture.ts'
+import { planOf, refuseShortCuts, SCAN, watchedReader } from './watched-reader.ts'
+
+const NAMES_SCAN = /^SCAN (n|c|note_names)\b/m
+
+function texts(count: number) {
+  return Array.from({ length: count }, (_, at) => ({ target: `Name ${at}`, name: `Name ${at}` }))
+}
+
+eachDatabase('plans of links', ({ open }) => {
+  async function plansOf(notes: LinkedNotes, work: (reader: Reader) => Promise<unknown>): Promise<string[]> {
+    return notes.db.write(async (tx) => {
+      await refuseShortCuts(tx)
+      const { reader, statements } = watchedReader(tx)
+      await work(reader)
+      const plans: string[] = []
+      for (const statement of statements) plans.push(await planOf(tx, statement))
+      return plans
+    })
+  }
+
+  test('two hundred links of a note are resolved by one query', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const { reader, statements } = watchedReader(notes.db)
+    await resolveExactly(reader, notes.project, 'a/b.md', texts(200))
+    assert.equal(statements.length, 1)
+  })
+
+  test('no table is read from end to end to resolve, to bind, or to show relations and backlinks', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const note = await notes.add({ path: 'a/Target.md', body: '[[Target]] [[Other]]' })
+    await notes.add({ path: 'b.md', body: '[[Target]]' })
+    const plans = await plansOf(notes, async (reader) => {
+      await resolveExactly(reader, notes.project, 'a/b.md', texts(3))
+      for (const column of ['target_key', 'whole_key'] as const) {
+        await waitingRelations(reader, notes.project.id, column, ['a', 'b', 'c'], { from_id: 0, position: -1 })
+      }
+      await relationsOf(reader, note)
+      await backlinksOf(reader, notes.project, note, { page: 2, pageSize: 10 })
+    })
+    assert.equal(plans.length, 6)
+    for (const plan of plans) {
+      assert.doesNotMatch(plan, SCAN)
+      assert.doesNotMatch(plan, NAMES_SCAN)
+    }
+  })
+})

@@ -1,0 +1,137 @@
+import { slug } from '../../src/knowledge/text/slug.ts'
+
+/** All that a text can mean a note by. */
+export interface NamedNote {
+  title: string
+  path: string
+  permalink: string
+  aliases: readonly string[]
+  /** What it was called before, in this order of right: permalinks, paths, titles. */
+  retired: { permalinks: ReadonlySet<string>; paths: ReadonlySet<string>; titles: ReadonlySet<string> }
+}
+
+export interface NamedText {
+  name: string
+  /** Without the anchor. */
+  target: string
+}
+
+/** The rules of resolving, read over every note one by one, without any index of names. */
+export function naiveResolve<N extends NamedNote>(
+  project: string,
+  notes: readonly N[],
+  { name, target }: NamedText,
+  source: string | null,
+): N | undefined {
+  const readings = [{ text: target, isWhole: true }]
+  const slash = target.indexOf('/')
+  const rest = target.slice(slash + 1)
+  if (slash > 0 && rest !== '' && slug(target.slice(0, slash)) === project) {
+    readings.push({ text: rest, isWhole: false })
+  }
+  const steps: (() => N | undefined)[] = [
+    () => (name === target ? undefined : literally(notes, name, source)),
+    ...readings.map((reading) => () => exactly(project, notes, reading, source)),
+    () => (name === target ? undefined : byOldName(notes, [name], [name, `${name}.md`], name, source)),
+    ...readings.map(({ text, isWhole }) => () => {
+      const folder = folderOf(source)
+      const near = isWhole && folder !== null ? [`${folder}${text}.md`, folder + text] : []
+      return byOldName(notes, permalinksFor(project, text, isWhole), [...near, text, `${text}.md`], text, source)
+    }),
+  ]
+  for (const step of steps) {
+    const found = step()
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function literally<N extends NamedNote>(notes: readonly N[], name: string, source: string | null): N | undefined {
+  const isNamed = (note: N) =>
+    [note.title, note.permalink, note.path, note.path.replace(/\.md$/, '')].includes(name) ||
+    note.aliases.some((alias) => same(alias, name))
+  return nearest(notes.filter(isNamed), source)
+}
+
+function exactly<N extends NamedNote>(
+  project: string,
+  notes: readonly N[],
+  { text, isWhole }: { text: string; isWhole: boolean },
+  source: string | null,
+): N | undefined {
+  const at = (path: string) => notes.find((note) => note.path === path)
+  const folder = isWhole ? folderOf(source) : null
+  if (folder !== null && text.includes('/')) {
+    const found = at(`${folder}${text}.md`) ?? at(folder + text)
+    if (found) return found
+  }
+  const linked = permalinksFor(project, text, isWhole).flatMap((wanted) =>
+    notes.filter(({ permalink }) => permalink === wanted),
+  )
+  if (source === null && linked.length > 0) return linked[0]
+  const titled = notes.filter(({ title }) => title === text)
+  const nicknamed = notes.filter(({ aliases }) => aliases.some((alias) => same(alias, text)))
+  const alike = (path: string) => {
+    const found = notes.filter((note) => same(note.path, path, true) || same(note.path, `${path}.md`, true))
+    return found.length === 1 ? found[0] : undefined
+  }
+  return (
+    nearest([...linked, ...titled], source) ??
+    nearest(nicknamed, source) ??
+    at(text) ??
+    at(`${text}.md`) ??
+    (folder === null ? undefined : alike(folder + text)) ??
+    alike(text)
+  )
+}
+
+function permalinksFor(project: string, text: string, isWhole: boolean): string[] {
+  const slugged = slug(text)
+  if (!isWhole) return [text, slugged]
+  const rest = slugged.startsWith(`${project}/`) ? [slugged.slice(project.length + 1)] : []
+  return [text, slugged, `${project}/${slugged}`, ...rest]
+}
+
+function byOldName<N extends NamedNote>(
+  notes: readonly N[],
+  permalinks: readonly string[],
+  paths: readonly string[],
+  title: string,
+  source: string | null,
+): N | undefined {
+  for (const wanted of permalinks) {
+    const hits = notes.filter(({ retired }) => retired.permalinks.has(wanted))
+    if (hits.length > 0) return nearest(hits, source)
+  }
+  for (const wanted of paths) {
+    const hits = notes.filter(({ retired }) => retired.paths.has(wanted))
+    if (hits.length > 0) return nearest(hits, source)
+  }
+  return nearest(
+    notes.filter(({ retired }) => retired.titles.has(title)),
+    source,
+  )
+}
+
+function same(a: string, b: string, isPath = false): boolean {
+  const plain = (text: string) => (isPath ? text.replaceAll('_', '-') : text).toLowerCase()
+  return plain(a) === plain(b)
+}
+
+/** With a slash at its end; null without a source. */
+function folderOf(source: string | null): string | null {
+  return source === null ? null : source.slice(0, source.lastIndexOf('/') + 1)
+}
+
+function nearest<N extends NamedNote>(notes: readonly N[], source: string | null): N | undefined {
+  const home = source === null ? null : source.split('/').slice(0, -1)
+  const rank = ({ path }: N) => {
+    if (home === null) return 0
+    const there = path.split('/').slice(0, -1)
+    if (!there.every((folder, at) => at >= home.length || folder === home[at])) return 1000
+    return there.length <= home.length ? home.length - there.length : 100 + there.length - home.length
+  }
+  return [...notes].sort((a, b) => {
+    return rank(a) - rank(b) || a.path.length - b.path.length || (a.path < b.path ? -1 : 1)
+  })[0]
+}

@@ -1,0 +1,38 @@
+import { CompiledQuery, sql } from 'kysely'
+import type { Reader, Transaction } from '../../src/platform/storage/database.ts'
+
+export interface SeenStatement {
+  sql: string
+  parameters: readonly unknown[]
+}
+
+/** The same data, and which prepared statements were put to it. */
+export function watchedReader(reader: Reader): { reader: Reader; statements: SeenStatement[] } {
+  const statements: SeenStatement[] = []
+  const run: Reader['run'] = (statement, input) => {
+    const prepared = statement.prepared(reader.engine)
+    statements.push({ sql: prepared.sql, parameters: prepared.bind(input) })
+    return reader.run(statement, input)
+  }
+  return { reader: { engine: reader.engine, query: reader.query, run }, statements }
+}
+
+/** So small a table would be read as a whole and sorted; the question is whether it could be done otherwise. */
+export async function refuseShortCuts(tx: Transaction): Promise<void> {
+  if (tx.engine === 'sqlite') return
+  for (const way of ['seqscan', 'sort', 'bitmapscan', 'hashjoin', 'mergejoin']) {
+    await sql.raw(`set local enable_${way} = off`).execute(tx.query)
+  }
+}
+
+export async function planOf(reader: Reader, { sql: text, parameters }: SeenStatement): Promise<string> {
+  const explain = reader.engine === 'sqlite' ? 'explain query plan' : 'explain (costs off)'
+  const { rows } = await reader.query.executeQuery<Record<string, unknown>>(
+    CompiledQuery.raw(`${explain} ${text}`, [...parameters]),
+  )
+  return rows.map((row) => row.detail ?? row['QUERY PLAN']).join('\n')
+}
+
+/** A table that is read from end to end, or sorted. An aggregate on PostgreSQL may sort the rows of one piece. */
+export const SCAN = /^SCAN (notes|source|target|r|relations|observations)\b|Seq Scan on/m
+export const SORT = /TEMP B-TREE|^\s*(->)?\s*(Incremental )?Sort$/m

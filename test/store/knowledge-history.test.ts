@@ -1,0 +1,303 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import fc from 'fast-check'
+import { decodeChangesCursor, encodeChangesCursor } from '../../src/knowledge/history/changes-cursor.ts'
+import { type ChangesPage, readChanges } from '../../src/knowledge/history/changes-feed.ts'
+import { purgeHistory } from '../../src/knowledge/history/history-jobs.ts'
+import { listChanges, recordChange } from '../../src/knowledge/history/store-changes.ts'
+import { findRevision, keepRevision, listRevisions } from '../../src/knowledge/history/store-revisions.ts'
+import { findTrashed, listTrash, trashNote } from '../../src/knowledge/history/store-trash.ts'
+import type { NoteWithContent, Project } from '../../src/knowledge/note/note.ts'
+import { lockProject } from '../../src/knowledge/project/store-project-lock.ts'
+import type { UserId } from '../../src/platform/auth/principal.ts'
+import { newId } from '../../src/platform/ids/uuid.ts'
+import type { Database } from '../../src/platform/storage/database.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { addProject, plainNote } from '../support/plain-notes.ts'
+
+const BEGINNING = 0
+const DAY_MS = 86_400_000
+const somebody = { userId: newId<'User'>() as UserId }
+
+eachDatabase('past versions of notes', (context) => {
+  test('every version of any sequence of texts is read back as it was', async () => {
+    const db = await context.open()
+    const project = await addProject(db, 'main')
+    let nextId = 1
+    const piece = fc.constantFrom('a', '\n', '\u{1f600}', '\u{1f601}', 'é', '日本', 'long '.repeat(50))
+    const text = fc.array(piece, { maxLength: 30 }).map((parts) => parts.join(''))
+    const sequence = fc.array(text, { minLength: 2, maxLength: 8 })
+    await fc.assert(
+      fc.asyncProperty(sequence, async (texts) => readBack(db, project, nextId++, texts)),
+      { numRuns: 40 },
+    )
+  })
+
+  test('a long row of small changes is read back from every version', async () => {
+    const db = await context.open()
+    const project = await addProject(db, 'main')
+    const texts = Array.from({ length: 100 }, (_, index) => `${'same '.repeat(20)}${index}${' end'.repeat(20)}`)
+    await readBack(db, project, 1, texts)
+    const rows = await db.query.selectFrom('note_revisions').select(['version', 'kept_head']).execute()
+    const whole = rows.filter((row) => row.kept_head === null).map((row) => row.version)
+    assert.deepEqual(
+      whole.toSorted((a, b) => a - b),
+      [32, 64, 96],
+    )
+  })
+
+  test('they are listed newest first, page by page', async () => {
+    const db = await context.open()
+    const project = await addProject(db, 'main')
+    await readBack(db, project, 1, ['a', 'b', 'c', 'd', 'e'])
+    const versions = async (below: number) => (await listRevisions(db, 1, below, 2)).map(({ version }) => version)
+    assert.deepEqual(await versions(5), [4, 3])
+    assert.deepEqual(await versions(3), [2, 1])
+    assert.deepEqual(await versions(1), [])
+    assert.equal(await findRevision(db, { id: 1, content: 'e' }, 9), undefined)
+  })
+
+  async function readBack(db: Database, project: Project, id: number, texts: readonly string[]): Promise<void> {
+    let note: NoteWithContent = plainNote(project, id, { content: texts[0] as string })
+    await db.write(async (tx) => {
+      for (const content of texts.slice(1)) {
+        await keepRevision(tx, note, content)
+        note = { ...note, version: note.version + 1, content }
+      }
+    })
+    for (const [index, content] of texts.slice(0, -1).entries()) {
+      assert.equal((await findRevision(db, note, index + 1))?.content, content)
+    }
+  }
+})
+
+eachDatabase('the trash', (context) => {
+  test('holds a note as it was, the last one deleted first', async () => {
+    const db = await context.open()
+    const project = await addProject(db, 'main')
+    const other = await addProject(db, 'other')
+    const notes = [1, 2, 3].map((id) => plainNote(project, id, { content: `text ${id}` }))
+    for (const [index, note] of notes.entries()) await db.write((tx) => trashNote(tx, note, somebody, 1000 + index))
+    await db.write((tx) => trashNote(tx, plainNote(other, 9), somebody, 2000))
+    const first = await listTrash(db, project.id, 2, null)
+    assert.deepEqual(
+      first.map(({ note_id, deleted_by }) => [note_id, deleted_by]),
+      [
+        [3, somebody.userId],
+        [2, somebody.userId],
+      ],
+    )
+    const rest = await listTrash(db, project.id, 2, { deletedAt: 1001, noteId: 2 })
+    assert.deepEqual(
+      rest.map(({ note_id }) => note_id),
+      [1],
+    )
+    assert.deepEqual(await findTrashed(db, project.id, notes[1]?.external_id as string), notes[1])
+    assert.equal(await findTrashed(db, other.id, notes[1]?.external_id as string), undefined)
+  })
+
+  test('of two notes that had the same id, the last one deleted is found', async () => {
+    const db = await context.open()
+    const project = await addProject(db, 'main')
+    const externalId = newId()
+    for (const id of [1, 2]) {
+      const note = plainNote(project, id, { external_id: externalId, content: `text ${id}` })
+      await db.write((tx) => trashNote(tx, note, somebody, id))
+    }
+    assert.equal((await findTrashed(db, project.id, externalId))?.content, 'text 2')
+  })
+
+  test('forgets notes and their versions after thirty days, and no others', async () => {
+    const clock = new FakeClock()
+    const db = await context.open()
+    const project = await addProject(db, 'main')
+    const old = Array.from({ length: 250 }, (_, index) => plainNote(project, index + 1))
+    await db.write(async (tx) => {
+      for (const note of old) {
+        await keepRevision(tx, note, 'next')
+        await trashNote(tx, note, somebody, clock.now())
+      }
+    })
+    await clock.advance(29 * DAY_MS)
+    const young = plainNote(project, 1000)
+    await db.write(async (tx) => {
+      await keepRevision(tx, young, 'next')
+      await trashNote(tx, young, somebody, clock.now())
+    })
+    assert.equal(await purgeHistory(db, clock), 0)
+    await clock.advance(2 * DAY_MS)
+    assert.equal(await purgeHistory(db, clock), 250)
+    assert.deepEqual(
+      (await listTrash(db, project.id, 10, null)).map(({ note_id }) => note_id),
+      [1000],
+    )
+    const revisions = await db.query.selectFrom('note_revisions').select('note_id').execute()
+    assert.deepEqual(
+      revisions.map(({ note_id }) => note_id),
+      [1000],
+    )
+  })
+})
+
+eachDatabase('the feed of changes', (context) => {
+  const never = new AbortController().signal
+
+  async function change(db: Database, project: Project, note: NoteWithContent, what: 'updated' | 'deleted', at = 1) {
+    await db.write((tx) => recordChange(tx, project, note, what, at, somebody.userId))
+  }
+
+  async function read(
+    db: Database,
+    project: Project,
+    options: { since?: string; limit?: number; waitMs?: number; clock?: FakeClock; signal?: AbortSignal } = {},
+  ): Promise<ChangesPage> {
+    const { since, limit = 10, waitMs = 0, clock = new FakeClock(), signal = never } = options
+    return readChanges({ db, clock }, { projectId: project.externalId, since, limit, waitMs }, signal)
+  }
+
+  test('tells the last change of each note once, and again after another change', async () => {
+    const db = await context.open()
+    const project = await addProject(db, 'main')
+    const other = await addProject(db, 'other')
+    const [one, two] = [plainNote(project, 1), plainNote(project, 2)] as const
+    await change(db, project, one, 'updated')
+    await change(db, project, two, 'updated')
+    await change(db, other, plainNote(other, 3), 'updated')
+    await change(db, project, { ...one, version: 2 }, 'deleted')
+    const first = await read(db, project, { limit: 1 })
+    assert.deepEqual(
+      first.changes.map(({ external_id }) => external_id),
+      [two.external_id],
+    )
+    assert.ok(first.hasMore)
+    const second = await read(db, project, { since: first.cursor })
+    assert.deepEqual(
+      second.changes.map(({ external_id, change: what, version, changed_by }) => [
+        external_id,
+        what,
+        version,
+        changed_by,
+      ]),
+      [[one.external_id, 'deleted', 2, somebody.userId]],
+    )
+    assert.equal(second.hasMore, false)
+    assert.deepEqual((await read(db, project, { since: second.cursor })).changes, [])
+    await change(db, project, two, 'updated')
+    const third = await read(db, project, { since: second.cursor })
+    assert.deepEqual(
+      third.changes.map(({ external_id }) => external_id),
+      [two.external_id],
+    )
+  })
+
+  // SQLite has one transaction at a time.
+  const skip = context.engine === 'sqlite'
+  test('never passes a change whose transaction has not ended', { skip }, async () => {
+    const db = await context.open()
+    const project = await addProject(db, 'main')
+    const [slow, fast] = [plainNote(project, 1), plainNote(project, 2)] as const
+    const recorded = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    const isolation = { isolation: 'read committed' } as const
+    const pending = db.write(async (tx) => {
+      await lockProject(tx, project)
+      await recordChange(tx, project, slow, 'updated', 1, null)
+      recorded.resolve()
+      await release.promise
+    }, isolation)
+    await recorded.promise
+    const following = db.write(async (tx) => {
+      await lockProject(tx, project)
+      await recordChange(tx, project, fast, 'updated', 1, null)
+    }, isolation)
+    assert.deepEqual(await listChanges(db, project.id, BEGINNING, 10), [])
+    release.resolve()
+    await Promise.all([pending, following])
+    const all = await listChanges(db, project.id, BEGINNING, 10)
+    assert.deepEqual(
+      all.map(({ external_id }) => external_id),
+      [slow.external_id, fast.external_id],
+    )
+  })
+
+  test('who waits is told of a change that comes meanwhile', async () => {
+    const clock = new FakeClock()
+    const db = await context.open()
+    const project = await addProject(db, 'main')
+    const { cursor } = await read(db, project, { clock })
+    const waiting = read(db, project, { since: cursor, waitMs: 30_000, clock })
+    const note = plainNote(project, 1)
+    await change(db, project, note, 'updated')
+    // SQLite is told; on PostgreSQL it looks again as time passes.
+    const ticking = db.engine === 'sqlite' ? undefined : tickUntil(clock, waiting)
+    assert.deepEqual(
+      (await waiting).changes.map(({ external_id }) => external_id),
+      [note.external_id],
+    )
+    await ticking
+  })
+
+  test('who waits in vain gets an empty answer when the time is over, or at once when it goes away', async () => {
+    const clock = new FakeClock()
+    const db = await context.open()
+    const project = await addProject(db, 'main')
+    const waiting = read(db, project, { waitMs: 1_000, clock })
+    await tickUntil(clock, waiting)
+    assert.deepEqual((await waiting).changes, [])
+    const leaving = new AbortController()
+    const left = read(db, project, { waitMs: 30_000, clock, signal: leaving.signal })
+    leaving.abort()
+    assert.deepEqual((await left).changes, [])
+  })
+
+  test('a cursor that is too old, of another database, or no cursor is refused', async () => {
+    const clock = new FakeClock()
+    const db = await context.open()
+    const project = await addProject(db, 'main')
+    const note = plainNote(project, 1)
+    await change(db, project, note, 'updated')
+    const { cursor } = await read(db, project, { clock })
+    const future = { ...decodeChangesCursor(cursor), tx: 2 ** 40, seq: 2 ** 40 }
+    await assert.rejects(read(db, project, { since: encodeChangesCursor(future), clock }), { code: 'gone' })
+    for (const since of ['', 'x', cursor.slice(2), 'A'.repeat(1000)]) {
+      await assert.rejects(read(db, project, { since, clock }), { code: 'invalid_argument' })
+    }
+    await clock.advance(89 * DAY_MS)
+    assert.deepEqual((await read(db, project, { since: cursor, clock })).changes, [])
+    await clock.advance(2 * DAY_MS)
+    await assert.rejects(read(db, project, { since: cursor, clock }), { code: 'gone' })
+  })
+
+  test('deletions are told for ninety days, other changes for ever', async () => {
+    const clock = new FakeClock()
+    const db = await context.open()
+    const project = await addProject(db, 'main')
+    const [kept, deleted] = [plainNote(project, 1), plainNote(project, 2)] as const
+    await change(db, project, kept, 'updated', clock.now())
+    await change(db, project, deleted, 'deleted', clock.now())
+    await clock.advance(90 * DAY_MS)
+    await purgeHistory(db, clock)
+    assert.equal((await read(db, project, { clock })).changes.length, 2)
+    await clock.advance(2 * DAY_MS)
+    await purgeHistory(db, clock)
+    const { changes } = await read(db, project, { clock })
+    assert.deepEqual(
+      changes.map(({ external_id }) => external_id),
+      [kept.external_id],
+    )
+  })
+
+  /** Lets time pass until the work is done. */
+  async function tickUntil(clock: FakeClock, work: Promise<unknown>): Promise<void> {
+    let isDone = false
+    const done = work.finally(() => {
+      isDone = true
+    })
+    while (!isDone) {
+      await clock.advance(100)
+      await Promise.race([done, nextTurn()])
+    }
+  }
+})

@@ -1,0 +1,32 @@
+import { openSearchIndex, type SearchIndex } from '../../src/knowledge/search/search-index.ts'
+import { SystemClock } from '../../src/platform/clock/clock.ts'
+import type { Database } from '../../src/platform/storage/database.ts'
+import { silentLogger } from './silent-logger.ts'
+
+const running = new WeakMap<Database, Promise<SearchIndex>>()
+
+/** The search index of a database, running until the database is closed. */
+export function runningIndex(db: Database): Promise<SearchIndex> {
+  const index = running.get(db) ?? start(db)
+  running.set(db, index)
+  return index
+}
+
+async function start(db: Database): Promise<SearchIndex> {
+  const index = openSearchIndex({ db, clock: new SystemClock(), log: silentLogger() })
+  await runUntilClosed(db, index)
+  return index
+}
+
+/** Answers when it has everything that is there. */
+export async function runUntilClosed(db: Database, index: SearchIndex): Promise<void> {
+  const stopping = new AbortController()
+  const ended = index.run(stopping.signal)
+  const close = db.close.bind(db)
+  db.close = async () => {
+    stopping.abort()
+    await ended
+    await close()
+  }
+  await Promise.race([index.caughtUp(), ended.then(() => {})])
+}
