@@ -25,7 +25,7 @@ export async function loadGet(load: Omit<PostLoad, 'body'>): Promise<number> {
   return result.requests.average
 }
 
-/** The same for POST with bodies that differ; every answer must be 201. */
+/** The same with bodies or paths that differ; every answer must be a success. */
 export async function loadPost(load: PostLoad): Promise<number> {
   return Number(await run([fileURLToPath(new URL('post-load.ts', import.meta.url)), JSON.stringify(load)]))
 }

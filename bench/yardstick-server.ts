@@ -1,6 +1,6 @@
 /**
  * The platform without features, on the data directory of a server that was started once: a route that inserts one row,
- * and a small JSON route, open to all and behind credentials. Whatever a feature adds is measured against these.
+ * and small JSON routes, open to all and behind credentials, and one with a document of any size. Whatever a feature adds is measured against these.
  */
 import type { FastifyInstance } from 'fastify'
 import { sql } from 'kysely'
@@ -56,6 +56,7 @@ const server = await createHttpServer({
 insertRoute(server, db)
 jsonRoute(server, 'public')
 jsonRoute(server, 'signed_in')
+documentRoute(server)
 const { url } = await listen(server, '127.0.0.1', 0)
 console.log(`listening on ${url}`)
 process.once('SIGTERM', () => process.exit(0))
@@ -97,5 +98,31 @@ function jsonRoute(on: FastifyInstance, access: 'public' | 'signed_in'): void {
     cacheControl: 'private, no-cache',
     schema: { response: { 200: Type.Object({ name: Type.String(), count: Type.Integer(), on: Type.Boolean() }) } },
     handler: () => ({ name: 'small', count: 1, on: true }),
+  })
+}
+
+function documentRoute(on: FastifyInstance): void {
+  const Document = Type.Object({ id: Type.String(), content: Type.String() })
+  operation(on, {
+    method: 'POST',
+    url: '/yardstick/document',
+    operationId: 'AnswerDocument',
+    summary: 'Answer a document of a given size',
+    surface: 'knowledge',
+    access: 'signed_in',
+    rateLimit: null,
+    schema: { body: Type.Object({ size: Type.Integer() }), response: { 200: Document } },
+    handler: (request) => ({ id: 'document', content: 'x'.repeat(request.body.size) }),
+  })
+  operation(on, {
+    method: 'GET',
+    url: '/yardstick/document/:size',
+    operationId: 'GetDocument',
+    summary: 'Answer a document of a given size',
+    surface: 'knowledge',
+    access: 'signed_in',
+    rateLimit: null,
+    schema: { params: Type.Object({ size: Type.String() }), response: { 200: Document } },
+    handler: (request) => ({ id: 'document', content: 'x'.repeat(Number(request.params.size)) }),
   })
 }

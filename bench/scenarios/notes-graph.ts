@@ -1,0 +1,76 @@
+import { DatabaseSync } from 'node:sqlite'
+import { benchDirectory } from '../bench-directory.ts'
+import { fillNotes } from '../fill-notes.ts'
+import { median, type Scenario } from '../scenario.ts'
+import { startProduct } from '../server-process.ts'
+
+const NOTES = 10_000
+const LINKS = 5
+const ROUNDS = 10
+const TOKEN = 'bench-administrator-token-0123456789abcdef'
+
+/** What the graph needs, as plainly as it can be asked for. */
+const NODES = 'select external_id, title, note_type, file_path from notes order by file_path'
+const EDGES = `
+  select f.external_id as from_id, t.external_id as to_id, r.relation_type
+  from relations r join notes f on f.id = r.from_id join notes t on t.id = r.to_id
+  where r.is_repeat = 0 order by f.file_path, r.position`
+
+export const scenario: Scenario = {
+  description: `the graph of ${NOTES} notes with ${LINKS} links each against reading its rows and JSON.stringify, and moving a folder with all of them, SQLite`,
+  async run(say) {
+    const directory = benchDirectory()
+    const env = { COMMONPLACE_ADMIN_TOKEN: TOKEN }
+    await (await startProduct(directory, env)).stop()
+    say(`filling ${NOTES} notes`)
+    const { projectId } = await fillNotes(directory, NOTES, { links: LINKS })
+    const product = await startProduct(directory, env)
+    const base = `${product.url}/v2/${projectId}/knowledge`
+    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+    const db = new DatabaseSync(`${directory}/commonplace.db`, { readOnly: true })
+
+    const ours: number[] = []
+    const theirs: number[] = []
+    let bytes = 0
+    // The first round only warms up.
+    for (let round = 0; round <= ROUNDS; round++) {
+      const began = performance.now()
+      const body = await (await fetch(`${base}/graph`, { headers })).arrayBuffer()
+      const graphMs = performance.now() - began
+      const plainBegan = performance.now()
+      const text = JSON.stringify({ nodes: db.prepare(NODES).all(), edges: db.prepare(EDGES).all() })
+      const plainMs = performance.now() - plainBegan
+      if (Buffer.byteLength(text) !== body.byteLength) throw new Error('The graph is not what its rows are')
+      bytes = body.byteLength
+      if (round === 0) continue
+      ours.push(graphMs)
+      theirs.push(plainMs)
+    }
+    db.close()
+
+    const began = performance.now()
+    const answer = await fetch(`${base}/move-directory`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ source_directory: 'notes', destination_directory: 'elsewhere/deep' }),
+    })
+    const { successful_moves: moved } = (await answer.json()) as { successful_moves: number }
+    const moveMs = performance.now() - began
+    if (moved !== NOTES) throw new Error(`${moved} notes were moved`)
+    await product.stop()
+    const times = median(ours.map((ms, round) => ms / (theirs[round] as number)))
+    return {
+      columns: ['what', 'ms', 'kB', 'x of plain'],
+      rows: [
+        ['rows and JSON.stringify', median(theirs), bytes / 1000, 1],
+        ['GET graph', median(ours), bytes / 1000, times],
+        [`move-directory of ${NOTES} notes`, moveMs, null, null],
+      ],
+      targets: [
+        { name: 'graph against its rows and JSON.stringify', value: times, unit: 'x', below: 3 },
+        { name: 'moving a folder', value: moveMs, unit: 'ms', below: 3_000 },
+      ],
+      details: { ours, theirs },
+    }
+  },
+}

@@ -1,0 +1,96 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { benchDirectory } from '../bench-directory.ts'
+import { fillNotes } from '../fill-notes.ts'
+import { loadPost } from '../load.ts'
+import { sampleNote } from '../notes-data.ts'
+import { median, type Scenario } from '../scenario.ts'
+import { start, startProduct } from '../server-process.ts'
+
+const NOTES = 10_000
+const ROUNDS = 8
+const SECONDS = 2
+const CONNECTIONS = 64
+const TOKEN = 'bench-administrator-token-0123456789abcdef'
+const YARDSTICK = fileURLToPath(new URL('../yardstick-server.ts', import.meta.url))
+
+export const scenario: Scenario = {
+  description: `creating and patching notes of 2 KB among ${NOTES} against a bare route that inserts one row of 2 KB, ${CONNECTIONS} connections, durable, SQLite`,
+  async run(say) {
+    const env = { COMMONPLACE_ADMIN_TOKEN: TOKEN }
+    const bareDirectory = benchDirectory()
+    await (await startProduct(bareDirectory, env)).stop()
+    const bare = await start([YARDSTICK, bareDirectory], /(http:\S+)/)
+    const directory = benchDirectory()
+    await (await startProduct(directory, env)).stop()
+    say(`filling ${NOTES} notes`)
+    const { projectId, noteIds } = await fillNotes(directory, NOTES)
+    const product = await startProduct(directory, env)
+    const base = `/v2/${projectId}/knowledge/entities`
+    const pathsFile = join(directory, 'paths.txt')
+    writeFileSync(pathsFile, noteIds.map((id) => `${base}/${id}`).join('\n'))
+
+    const sample = sampleNote(NOTES)
+    const content = sample.content.replaceAll(`Note ${NOTES}`, 'Note [<id>]')
+    const common = { seconds: SECONDS, connections: CONNECTIONS }
+    const headers = { authorization: `Bearer ${TOKEN}` }
+    const work = {
+      insert: () =>
+        loadPost({
+          ...common,
+          url: `${bare.url}/yardstick`,
+          headers: {},
+          body: JSON.stringify({ payload: `[<id>]${content}` }),
+        }),
+      create: () =>
+        loadPost({
+          ...common,
+          url: product.url + base,
+          headers,
+          body: JSON.stringify({ title: 'Note [<id>]', directory: 'new', content }),
+        }),
+      patch: () =>
+        loadPost({
+          ...common,
+          method: 'PATCH',
+          url: product.url,
+          pathsFile,
+          headers,
+          body: JSON.stringify({ operation: 'append', content: 'One more line [<id>] about [[Note 17]].' }),
+        }),
+    }
+    const rates: Record<keyof typeof work, number[]> = { insert: [], create: [], patch: [] }
+    // The first round only warms up.
+    for (let round = 0; round <= ROUNDS; round++) {
+      for (const name of ['insert', 'create', 'patch'] as const) {
+        const rate = await work[name]()
+        if (round > 0) rates[name].push(rate)
+      }
+      if (round > 0)
+        say(
+          `round ${round} of ${ROUNDS}: ${Object.values(rates)
+            .map((list) => Math.round(list.at(-1) as number))
+            .join(', ')}`,
+        )
+    }
+    await Promise.all([product.stop(), bare.stop()])
+    const share = (one: number[], other: number[]) =>
+      median(one.map((rate, at) => (100 * rate) / (other[at] as number)))
+    const createShare = share(rates.create, rates.insert)
+    const patchShare = share(rates.patch, rates.create)
+    return {
+      columns: ['route', 'requests/s', '% of bare', '% of create'],
+      rows: [
+        ['insert one row', median(rates.insert), 100, null],
+        ['create a note', median(rates.create), createShare, 100],
+        ['append to a note', median(rates.patch), share(rates.patch, rates.insert), patchShare],
+      ],
+      targets: [
+        { name: 'creating, share of a bare insert', value: createShare, unit: '%', atLeast: 25 },
+        { name: 'patching, share of creating', value: patchShare, unit: '%', atLeast: 60 },
+      ],
+      details: rates,
+    }
+  },
+}
