@@ -8,7 +8,7 @@ import { findByNameWords } from '../search/store-search-rows.ts'
 import { slug } from '../text/slug.ts'
 import { readIdentifier } from './read-identifier.ts'
 import { resolveAsks } from './resolve-exactly.ts'
-import type { Ask } from './resolver.ts'
+import { type Ask, askedId } from './resolver.ts'
 
 export interface Question {
   identifier: string
@@ -85,14 +85,10 @@ async function exactly(
 }
 
 function methodOf(note: NoteRef, ask: Ask, identifier: string): ResolutionMethod {
-  if (knownBy(ask.target, note.external_id)) return 'external_id'
+  if (askedId(ask) === note.external_id) return 'external_id'
   if (note.permalink === identifier) return 'permalink'
   if (note.title === identifier) return 'title'
   return note.file_path === identifier ? 'path' : 'search'
-}
-
-function knownBy(text: string, externalId: string): boolean {
-  return text.toLowerCase().replaceAll('-', '') === externalId.replaceAll('-', '')
 }
 
 function ambiguous(identifier: string, notes: readonly NoteRef[]): AppError {

@@ -22,7 +22,7 @@ interface Entry extends CachedNote {
 const TOUCHED = 'knowledge.touched'
 // What a signal may carry; a change of more notes than this empties the cache.
 const MOST_TOUCHED = 400
-const LARGEST = 64 * 1024 * 1024
+const LARGEST = 96 * 1024 * 1024
 const LARGEST_BODY = 256 * 1024
 
 /** Says in the transaction of a change which notes' answers it changes; all that mention them are forgotten. */

@@ -200,7 +200,7 @@ function runPrepared<Input extends object, Row>(
 ): Row[] {
   const prepared = statement.prepared('sqlite')
   try {
-    return connection.execute(prepared.sql, prepared.bind(input)).rows as Row[]
+    return connection.rows(prepared.sql, prepared.bind(input)) as Row[]
   } catch (error) {
     throw toStorageError(error)
   }
