@@ -3,12 +3,14 @@ import { shownId } from '../../platform/http/path-id.ts'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { NoteRef, Project } from '../note/note.ts'
 import { findProjectBy } from '../project/store-projects.ts'
+import { knowledgeId } from '../project/urls.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import { findByNameWords } from '../search/store-search-rows.ts'
 import { slug } from '../text/slug.ts'
 import { readIdentifier } from './read-identifier.ts'
 import { resolveAsks } from './resolve-exactly.ts'
 import { type Ask, askedId } from './resolver.ts'
+import { findByIds } from './store-names.ts'
 
 export interface Question {
   identifier: string
@@ -25,6 +27,15 @@ export interface Resolution {
 }
 
 const SHOWN_CANDIDATES = 10
+
+/** The first step by itself, in one query: clients that keep ids ask for nothing else. Null when it is no id of a note. */
+export async function resolveId(reader: Reader, projectPathId: string, identifier: string) {
+  const projectExternalId = knowledgeId(projectPathId)
+  const externalId = knowledgeId(identifier)
+  if (projectExternalId === null || externalId === null) return null
+  const note = await findByIds(reader, projectExternalId, externalId)
+  return note === undefined ? null : { note, method: 'external_id' as const, projectExternalId }
+}
 
 /** The note of the project that a text means. A text that begins with the name of another project is no guess of ours. */
 export async function resolveIdentifier(

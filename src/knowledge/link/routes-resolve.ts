@@ -1,13 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { operation } from '../../platform/http/operation.ts'
-import type { Database } from '../../platform/storage/database.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { ProjectPath } from '../note/schema-notes.ts'
 import { requireProject } from '../project/look-up.ts'
-import { knowledgeId, projectUrls } from '../project/urls.ts'
-import { type Question, type Resolution, resolveIdentifier, resolveLink } from './resolve-identifier.ts'
+import { projectUrls } from '../project/urls.ts'
+import { type Question, type Resolution, resolveId, resolveIdentifier, resolveLink } from './resolve-identifier.ts'
 import { LinkAnswer, ResolveAnswer, ResolveBody, type ResolveInput } from './schema-resolve.ts'
-import { findByIds } from './store-names.ts'
 
 const READ = { surface: 'knowledge', access: 'notes_read', rateLimit: null } as const
 
@@ -22,9 +20,10 @@ export function resolveRoutes(server: FastifyInstance, { db, searchIndex }: Know
     ...READ,
     schema: { params: ProjectPath, body: ResolveBody, response: { 200: ResolveAnswer } },
     async handler(request) {
-      const byId = await resolveId(db, request.params.project_id, request.body.identifier)
-      if (byId !== null) return byId
-      const project = await requireProject(db, request.params.project_id)
+      const { project_id: projectId } = request.params
+      const known = await resolveId(db, projectId, request.body.identifier)
+      if (known !== null) return { ...answerOf(known), project_external_id: known.projectExternalId }
+      const project = await requireProject(db, projectId)
       const resolution = await resolveIdentifier(db, searchIndex, project, questionOf(request.body))
       return { ...answerOf(resolution), project_external_id: resolution.project.externalId }
     },
@@ -44,14 +43,6 @@ export function resolveRoutes(server: FastifyInstance, { db, searchIndex }: Know
       return { ...answerOf(resolution), target_project_external_id: resolution.project.externalId }
     },
   })
-}
-
-async function resolveId(db: Database, projectPathId: string, identifier: string) {
-  const projectId = knowledgeId(projectPathId)
-  const externalId = knowledgeId(identifier)
-  const note = projectId && externalId ? await findByIds(db, projectId, externalId) : undefined
-  if (projectId === null || note === undefined) return null
-  return { ...answerOf({ note, method: 'external_id' }), project_external_id: projectId }
 }
 
 function questionOf({ identifier, source_path: sourcePath, strict }: ResolveInput): Question {
