@@ -1,0 +1,19 @@
+import { type AddressRule, findRuleProblem } from './address-rules.ts'
+import type { IpFilter } from './ip-filter.ts'
+import { portOf, type Target } from './target.ts'
+
+export interface TargetPolicy {
+  rules: readonly AddressRule[]
+  filter: IpFilter
+  deniedPorts: readonly number[]
+}
+
+/** Why a target may not be called, as far as its text tells; asked at start and again before every attempt. */
+export function findTargetProblem(target: Target, policy: TargetPolicy): string | undefined {
+  const problem = findRuleProblem(policy.rules, target)
+  if (problem !== undefined) return problem
+  if (target.hasCredentials) return 'callback url must not contain a user or password: send them as a header'
+  if (policy.filter.isDenied(target.url.hostname)) return 'callback url names a destination address not allowed'
+  const port = portOf(target)
+  return policy.deniedPorts.includes(port) ? `callback url uses port ${port}, which is not allowed` : undefined
+}

@@ -1,0 +1,16 @@
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+// All control characters but the tab, which a value may hold.
+const UNSENDABLE = /[^\P{Cc}\t]/gu
+
+export function isHeaderName(text: string): boolean {
+  return TOKEN.test(text)
+}
+
+export function hasControlCharacters(text: string): boolean {
+  return /\p{Cc}/u.test(text)
+}
+
+/** A value as a socket takes it: one character for each byte of its UTF-8 form, nothing that could end the line. */
+export function headerText(value: string): string {
+  return Buffer.from(value.replace(UNSENDABLE, ' ')).toString('latin1')
+}

@@ -1,0 +1,72 @@
+import { MICROS_PER_MS, MICROS_PER_SECOND, type Micros } from '../../platform/clock/clock.ts'
+import { VERSION } from '../../version.ts'
+import type { NexusCallback } from '../wire/messages.ts'
+import type { CompletionBody } from './completion-body.ts'
+import { headerText, isHeaderName } from './header-text.ts'
+import { CLOSE_TIME_HEADER, START_TIME_HEADER, STATE_HEADER, TOKEN_HEADER } from './literals.ts'
+import { signatureOf } from './signature.ts'
+
+export interface AttemptFacts {
+  runId: string
+  /** Counted from 1. */
+  attempt: number
+  createdAt: Micros
+  attemptedAt: Micros
+  callback: Pick<NexusCallback, 'header' | 'token'>
+  completion: CompletionBody
+  /** Newest first; none signs nothing. */
+  secrets: readonly Uint8Array[]
+}
+
+const PROTECTED_NAMES = new Set([
+  STATE_HEADER,
+  'host',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'upgrade',
+  'te',
+  'trailer',
+  'expect', // asks for a dialogue that an attempt does not hold
+])
+const PROTECTED_PREFIXES = ['content-', 'proxy-', 'webhook-']
+
+/** Names in lower case, each once; values as a socket takes them. */
+export function requestHeaders(facts: AttemptFacts): Map<string, string> {
+  const { callback, completion, secrets } = facts
+  const timestamp = Math.floor(facts.attemptedAt / MICROS_PER_SECOND)
+  const headers = new Map<string, string>()
+  const set = (name: string, value: string) => headers.set(name, headerText(value))
+
+  set('user-agent', `Commonplace/${VERSION}`)
+  set(START_TIME_HEADER, new Date(facts.createdAt / MICROS_PER_MS).toUTCString())
+  set(CLOSE_TIME_HEADER, preciseTime(facts.createdAt))
+  for (const [given, value] of Object.entries(callback.header)) {
+    const name = given.toLowerCase()
+    if (isHeaderName(name) && !isProtected(name)) set(name, value)
+  }
+  if (callback.token !== '') set(TOKEN_HEADER, callback.token)
+
+  set(STATE_HEADER, completion.state)
+  for (const [name, value] of completion.headers) set(name, value)
+  set('content-length', String(completion.body.byteLength))
+  set('webhook-id', facts.runId)
+  set('webhook-timestamp', String(timestamp))
+  set('webhook-attempt', String(facts.attempt))
+  if (secrets.length > 0) {
+    set('webhook-signature', signatureOf(secrets, { id: facts.runId, timestamp, body: completion.body }))
+  }
+  return headers
+}
+
+function isProtected(name: string): boolean {
+  return PROTECTED_NAMES.has(name) || PROTECTED_PREFIXES.some((prefix) => name.startsWith(prefix))
+}
+
+/** RFC 3339 with as many digits as the time needs: 0, 3 or 6. */
+function preciseTime(at: Micros): string {
+  const iso = new Date(at / MICROS_PER_MS).toISOString()
+  const digits = (at % MICROS_PER_SECOND).toString().padStart(6, '0')
+  const fraction = digits === '000000' ? '' : `.${digits.replace(/000$/, '')}`
+  return `${iso.slice(0, 19)}${fraction}Z`
+}

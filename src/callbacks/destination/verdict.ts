@@ -1,0 +1,25 @@
+import { shortText } from './short-text.ts'
+
+export const MAX_MESSAGE_BYTES = 4096
+
+/** What an attempt came to. */
+export interface Verdict {
+  result: 'success' | 'retryable' | 'terminal'
+  /** The receiver's class of error; empty when it named none. */
+  errorType: string
+  /** For people; empty after a success. */
+  message: string
+  /** For metrics: one of a small set, whatever receivers answer. */
+  label: string
+  retryAfterMs?: number
+}
+
+export const SUCCESS: Verdict = { result: 'success', errorType: '', message: '', label: 'success' }
+
+export function retryableFailure(message: string, label = 'unknown-error'): Verdict {
+  return { result: 'retryable', errorType: '', message: shortText(message, MAX_MESSAGE_BYTES), label }
+}
+
+export function terminalFailure(message: string): Verdict {
+  return { ...retryableFailure(message), result: 'terminal' }
+}
