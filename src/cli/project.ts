@@ -8,6 +8,7 @@ import {
 } from '../knowledge/index.ts'
 import type { Principal } from '../platform/auth/principal.ts'
 import { toRfc3339 } from '../platform/clock/clock.ts'
+import { AppError } from '../platform/errors/app-error.ts'
 import { findOperator } from '../users/index.ts'
 import { printTable } from './print-table.ts'
 import { Progress } from './progress.ts'
@@ -129,17 +130,27 @@ function deleteCommand(): Command {
 function restoreCommand(): Command {
   return withStorageFlags(new Command('restore'))
     .description('bring a deleted project back, with its notes')
-    .argument('<id>', 'its id, as "project list --deleted" shows it')
+    .argument('<project>', 'its id, as "project list --deleted" shows it, or the name it had')
     .option('--name <name>', 'another name, where the old one is taken')
     .option('--json', 'answer as JSON')
-    .action(async (id: string, options: { name?: string; json?: boolean }, command: Command) => {
+    .action(async (text: string, options: { name?: string; json?: boolean }, command: Command) => {
       await withProjects(command, async ({ principal, deleted }) => {
-        const { after } = await deleted.restore(principal, id, options.name)
+        const { after } = await deleted.restore(principal, await deletedId(deleted, text), options.name)
         const project = after as ListedProject
         if (options.json) return printJson(toJson(project))
         console.log(`restored ${project.name} (${project.externalId})`)
       })
     })
+}
+
+/** By name only where one deleted project had it: several of them differ by their ids. */
+async function deletedId(deleted: DeletedProjects, text: string): Promise<string> {
+  const named = (await deleted.list()).filter(({ name }) => name === text)
+  if (named.length > 1) {
+    const ids = named.map(({ externalId }) => externalId).join(', ')
+    throw new AppError('invalid_argument', `Several deleted projects were called "${text}": name one by its id, ${ids}`)
+  }
+  return named[0]?.externalId ?? text
 }
 
 interface ProjectsContext extends CliContext {

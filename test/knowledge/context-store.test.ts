@@ -4,7 +4,7 @@ import { buildContext, type ContextQuery } from '../../src/knowledge/context/bui
 import type { ContextItem } from '../../src/knowledge/context/context-item.ts'
 import { findRelated } from '../../src/knowledge/context/find-related.ts'
 import { Neighbourhood } from '../../src/knowledge/context/neighbourhood.ts'
-import { replaceNames } from '../../src/knowledge/link/names.ts'
+import { addNames } from '../../src/knowledge/link/names.ts'
 import type { Project } from '../../src/knowledge/note/note.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
@@ -32,7 +32,7 @@ async function write(db: Database, rows: readonly NoteRow[]): Promise<Written> {
   const project = { id: written.projectId, externalId: '', name: 'main', permalink: 'main' }
   const notes = await db.query.selectFrom('notes').selectAll().where('project_id', '=', project.id).execute()
   await db.write(async (tx) => {
-    for (const note of notes) await replaceNames(tx, project, null, { note, aliases: [] })
+    for (const note of notes) await addNames(tx, project, { note, aliases: [] })
   })
   return { ...written, project }
 }

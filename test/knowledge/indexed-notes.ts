@@ -26,7 +26,7 @@ export class IndexedNotes {
     const { content, ...note } = plainNote(this.project, id, { title, content: body, metadata })
     await this.db.write(async (tx) => {
       await insertPlainNote(tx, { ...note, content })
-      await replaceSearchRows(tx, this.project, note, { body, parsed: parseBody(body), tags: [] }, true)
+      await replaceSearchRows(tx, note, { body, parsed: parseBody(body), metadata: {} }, true)
     })
   }
 
@@ -35,7 +35,7 @@ export class IndexedNotes {
     await this.db.write(async (tx) => {
       await tx.query.updateTable('notes').set({ title }).where('id', '=', id).execute()
       await updateContent(tx, id, '')
-      await replaceSearchRows(tx, this.project, note, { body: '', parsed: parseBody(''), tags: [] }, false)
+      await replaceSearchRows(tx, note, { body: '', parsed: parseBody(''), metadata: {} }, false)
     })
   }
 

@@ -1,5 +1,5 @@
 import { bindForwardReferences, bindOwnLinks, replaceRelations, unbind } from '../../src/knowledge/link/bind-links.ts'
-import { dropNames, namesOf, replaceNames } from '../../src/knowledge/link/names.ts'
+import { addNames, dropNames, namesOf, replaceNames } from '../../src/knowledge/link/names.ts'
 import type { Note, Project } from '../../src/knowledge/note/note.ts'
 import {
   deleteNote,
@@ -90,11 +90,11 @@ export class LinkedNotes {
     })
     await insertContent(tx, note.id, body)
     this.#aliases.set(note.id, aliases)
-    await replaceNames(tx, project, null, { note, aliases })
+    await addNames(tx, project, { note, aliases })
     const parsed = parseBody(body)
     await replaceRelations(tx, project, note, parsed.links, { isNew: true })
     await bindForwardReferences(tx, project, note, namesOf(note, aliases))
-    await replaceSearchRows(tx, project, note, { body, parsed, tags: [] }, true)
+    await replaceSearchRows(tx, note, { body, parsed, metadata: {} }, true)
     return note
   }
 

@@ -55,6 +55,20 @@ test('a deleted project is listed as such and comes back', async () => {
   assert.equal((await admin.get(`/v2/projects/${id}`, 200)).body.name, 'Lucky')
 })
 
+test('a deleted project comes back by the name it had, unless several had it', async () => {
+  const { id } = JSON.parse(await ok('create', 'Twin', '--json'))
+  await ok('delete', 'twin')
+  assert.match(await ok('restore', 'Twin'), /^restored Twin/)
+  await ok('delete', 'twin')
+  const other = JSON.parse(await ok('create', 'Twin', '--json')).id as string
+  await ok('delete', 'twin')
+  const unclear = await project('restore', 'Twin')
+  assert.equal(unclear.status, 1)
+  assert.ok(unclear.stderr.includes(id) && unclear.stderr.includes(other), unclear.stderr)
+  const unknown = await project('restore', 'Nobody')
+  assert.match(unknown.stderr, /Nobody/)
+})
+
 test('with --delete-notes the notes are gone when the command ends, and it says how far it is', async () => {
   const db = await openDatabase({
     dataDir: server.dataDir,

@@ -74,7 +74,7 @@ eachDatabase('the index of words', (context) => {
     await db.write(async (tx) => {
       if (isNew) await insertPlainNote(tx, { ...note, content })
       else await updateContent(tx, note.id, content)
-      await replaceSearchRows(tx, project, note, { body, parsed: parseBody(body), tags }, isNew)
+      await replaceSearchRows(tx, note, { body, parsed: parseBody(body), metadata: { tags } }, isNew)
     })
     await index.caughtUp()
     return note

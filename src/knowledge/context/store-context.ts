@@ -1,10 +1,11 @@
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Engine, Reader } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Note } from '../note/note.ts'
 import type { StoredObservation } from '../note/store-observations.ts'
 import '../tables.ts'
+import { numbersIn } from '../../platform/storage/json-list.ts'
 
 /** A note as context shows it, without its text. */
 export type ContextNote = Pick<
@@ -23,16 +24,10 @@ const NOTE_COLUMNS = [
   'updated_at',
 ] as const
 
-function idsIn(engine: Engine, ids: string): RawBuilder<unknown> {
-  return engine === 'sqlite'
-    ? sql`select value from json_each(${ids})`
-    : sql`select value::bigint from json_array_elements_text(${ids}::json) as list (value)`
-}
-
 const byIds = statement<{ projectId: number; ids: string }, ContextNote>(
   (_query, p, engine) => sql`
     select ${sql.join(NOTE_COLUMNS.map((column) => sql.ref(column)))} from notes
-    where id in (${idsIn(engine, p('ids'))}) and project_id = ${p('projectId')}`,
+    where id in ${numbersIn(engine, p('ids'))} and project_id = ${p('projectId')}`,
 )
 
 export function notesByIds(reader: Reader, projectId: number, ids: readonly number[]): Promise<ContextNote[]> {
@@ -42,7 +37,7 @@ export function notesByIds(reader: Reader, projectId: number, ids: readonly numb
 const beginnings = statement<{ ids: string; length: number }, { note_id: number; content: string }>(
   (_query, p, engine) => sql`
     select note_id, substr(content, 1, ${engine === 'sqlite' ? sql`${p('length')}` : sql`${p('length')}::integer`}) as content
-    from note_contents where note_id in (${idsIn(engine, p('ids'))})`,
+    from note_contents where note_id in ${numbersIn(engine, p('ids'))}`,
 )
 
 /** At most `length` characters of each text. */
@@ -99,7 +94,7 @@ const counts = statement<
 >(
   (_query, p, engine) => sql`
     select id, ${COUNTS(asInteger(engine, p('countsObservations')), asInteger(engine, p('countsRelations')))}
-    from notes where id in (${idsIn(engine, p('ids'))})`,
+    from notes where id in ${numbersIn(engine, p('ids'))}`,
 )
 
 export function countParts(

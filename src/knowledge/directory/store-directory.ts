@@ -4,6 +4,7 @@ import { statement } from '../../platform/storage/statement.ts'
 import type { PathRange } from '../graph/store-paths.ts'
 import type { Note } from '../note/note.ts'
 import '../tables.ts'
+import { textsIn } from '../../platform/storage/json-list.ts'
 
 export interface PathRow {
   file_path: string
@@ -58,11 +59,7 @@ export function filesOf(reader: Reader, projectId: number, { after, upto }: Path
 const filesByPath = statement<{ projectId: number; paths: string }, FileRow>(
   (_query, p, engine) => sql`
     select ${sql.join(FILE_COLUMNS.map((column) => sql.ref(column)))} from notes
-    where project_id = ${p('projectId')} and file_path in (${
-      engine === 'sqlite'
-        ? sql`select value from json_each(${p('paths')})`
-        : sql`select json_array_elements_text(${p('paths')}::json)`
-    })`,
+    where project_id = ${p('projectId')} and file_path in ${textsIn(engine, p('paths'))}`,
 )
 
 export async function filesAt(

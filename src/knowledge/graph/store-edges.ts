@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Engine, Reader } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import '../tables.ts'
+import { folderBounds } from '../text/path.ts'
 import type { Chunk } from './snapshot-stream.ts'
 import {
   byConditions,
@@ -13,7 +14,7 @@ import {
   type RawJsonRows,
   rowsOf,
 } from './store-json-rows.ts'
-import { folderBounds, type PathRange } from './store-paths.ts'
+import type { PathRange } from './store-paths.ts'
 
 export interface EdgesQuery extends PathRange {
   projectId: number

@@ -2,16 +2,12 @@ import { sql } from 'kysely'
 import type { Reader } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import '../tables.ts'
+import { folderBounds } from '../text/path.ts'
 
 /** The notes with `after < file_path <= upto`, in code point order. */
 export interface PathRange {
   after: string
   upto: string
-}
-
-/** All paths in a folder stand between these two; a slash is followed by a zero. */
-export function folderBounds(folder: string): { lower: string; upper: string } {
-  return { lower: `${folder}/`, upper: `${folder}0` }
 }
 
 const lastOfAll = statement<{ projectId: number }, { file_path: string }>((query, p) =>

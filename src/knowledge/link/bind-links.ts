@@ -6,7 +6,7 @@ import type { ParsedLink } from '../text/parse-body.ts'
 import { folderOf } from '../text/path.ts'
 import type { NameRow } from './names.ts'
 import { resolveAsks, resolveExactly } from './resolve-exactly.ts'
-import { type Ask, askedId, askedKeys, choose, namesWith, targetOf } from './resolver.ts'
+import { type Ask, askedId, askedKeys, askOf, choose, namesWith } from './resolver.ts'
 import type { FoundNames, NamedNote } from './store-names.ts'
 import {
   deleteRelations,
@@ -44,10 +44,7 @@ export async function replaceRelations(
   // Whoever appends a line changes no link before it.
   const first = isNew ? 0 : await dropFromFirstDifference(tx, note.id, rows)
   await insertRelations(tx, note.id, project.id, first === 0 ? rows : rows.slice(first))
-  touchNotes(
-    tx,
-    targets.flatMap((target) => (target === null ? [] : [target.id])),
-  )
+  touchNotes(tx, [note.id, ...targets.flatMap((target) => (target === null ? [] : [target.id]))])
   return views(note, rows, targets)
 }
 
@@ -216,8 +213,4 @@ export async function unbind(tx: Transaction, project: Project, noteId: number):
     if (last === undefined || bound.length < WAITING_AT_ONCE) return unbindRelations(tx, noteId)
     after = last
   }
-}
-
-function askOf({ to_name, anchor, source_path }: WaitingRelation): Ask {
-  return { target: targetOf(to_name, anchor), name: to_name, sourcePath: source_path }
 }

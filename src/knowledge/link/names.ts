@@ -31,21 +31,28 @@ export function namesOf(note: Named, aliases: readonly string[]): NameRow[] {
 }
 
 /**
- * Makes the note found by what it is called now, and still by what it was called before. Costs nothing when no name
- * changed. Must come before the relations of the note are bound: it may link to itself.
+ * Makes the note found by what it is called now, which is answered. Must come before the relations of the note are bound:
+ * it may link to itself.
  */
+export async function addNames(tx: Transaction, project: Project, { note, aliases }: NamedVersion): Promise<NameRow[]> {
+  const names = namesOf(note, aliases)
+  await insertNames(tx, { projectId: project.id, noteId: note.id }, names)
+  return names
+}
+
+/** The same for a note that had other names, by which it is still found. */
 export async function replaceNames(
   tx: Transaction,
   project: Project,
-  before: NamedVersion | null,
+  before: NamedVersion,
   after: NamedVersion,
-): Promise<void> {
+): Promise<NameRow[]> {
   const owner = { projectId: project.id, noteId: after.note.id }
   const now = namesOf(after.note, after.aliases)
-  if (before === null) return insertNames(tx, owner, now)
   const old = namesOf(before.note, before.aliases)
   await deleteNames(tx, owner, [...without(old, now), ...revivedNames(before.note, after.note)])
   await insertNames(tx, owner, [...without(now, old), ...retiredNames(before.note, after.note)])
+  return now
 }
 
 /** All names of the note, retired ones included. */

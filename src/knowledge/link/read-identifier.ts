@@ -1,3 +1,4 @@
+import { dropUnstorable } from '../text/clean-text.ts'
 import { readTarget } from '../text/wikilinks.ts'
 
 export interface ReadIdentifier {
@@ -12,7 +13,7 @@ const SCHEME = 'memory://'
 
 /** What a caller means who sends a link as it stands in a text, an address or a plain name. */
 export function readIdentifier(identifier: string): ReadIdentifier {
-  let text = identifier.toWellFormed().replaceAll('\0', '').trim()
+  let text = dropUnstorable(identifier).trim()
   if (text.startsWith('[[') && text.endsWith(']]')) text = text.slice(2, -2)
   text = text.trim()
   if (text.startsWith(SCHEME)) text = text.slice(SCHEME.length)

@@ -38,13 +38,14 @@ export async function resolveExactly(
   return choices.map((choice) => (choice !== null && 'note' in choice ? choice.note : null))
 }
 
-/** The keys of all names that links of a note can mean. */
+/** The keys of all names that links of a note can mean; none of so many that they are looked up by and by. */
 export function linkKeys(
   project: Project,
   sourcePath: string,
   links: readonly { target: string; name: string }[],
 ): string[] {
-  return links.slice(0, AT_ONCE).flatMap(({ target, name }) => askedKeys(project, { target, name, sourcePath }))
+  if (links.length > AT_ONCE) return []
+  return links.flatMap(({ target, name }) => askedKeys(project, { target, name, sourcePath }))
 }
 
 /** The same for texts of several notes. */

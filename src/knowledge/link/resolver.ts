@@ -20,6 +20,11 @@ export function targetOf(name: string, anchor: string | null): string {
   return anchor === null ? name : name.slice(0, name.indexOf('#')).trimEnd()
 }
 
+/** What a stored link asks for. */
+export function askOf(link: { to_name: string; anchor: string | null; source_path: string }): Ask {
+  return { target: targetOf(link.to_name, link.anchor), name: link.to_name, sourcePath: link.source_path }
+}
+
 /** Names by their key. */
 export type NameIndex = ReadonlyMap<string, readonly NamedNote[]>
 

@@ -55,8 +55,11 @@ export function backlinkRoutes(server: FastifyInstance, { db, searchIndex }: Kno
     schema: { params: NotePath, querystring: BacklinksQuery, response: { 200: BacklinksAnswer } },
     async handler(request) {
       const { page = 1, page_size: pageSize = 20 } = request.query
-      // Unlinked mentions are found by their words.
-      if (page === 1) await searchIndex.caughtUp()
+      if (page === 1) {
+        await requireNote(db, await requireProject(db, request.params.project_id), request.params.entity_id)
+        // Unlinked mentions are found by their words.
+        await searchIndex.caughtUp()
+      }
       const found = await db.read(async (snapshot) => {
         const project = await requireProject(snapshot, request.params.project_id)
         const note = await requireNote(snapshot, project, request.params.entity_id)

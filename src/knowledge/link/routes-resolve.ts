@@ -4,6 +4,7 @@ import type { KnowledgeDeps } from '../deps.ts'
 import { ProjectPath } from '../note/schema-notes.ts'
 import { requireProject } from '../project/look-up.ts'
 import { projectUrls } from '../project/urls.ts'
+import { dropUnstorable } from '../text/clean-text.ts'
 import { type Question, type Resolution, resolveId, resolveIdentifier, resolveLink } from './resolve-identifier.ts'
 import { LinkAnswer, ResolveAnswer, ResolveBody, type ResolveInput } from './schema-resolve.ts'
 
@@ -51,7 +52,7 @@ function questionOf({ identifier, source_path: sourcePath, strict }: ResolveInpu
 
 /** A source that is none is no source. */
 function cleanPath(path: string | null): string | null {
-  const text = path?.toWellFormed().replaceAll('\0', '').trim() ?? ''
+  const text = dropUnstorable(path ?? '').trim()
   return text === '' ? null : text
 }
 

@@ -5,7 +5,7 @@ import { splitText } from '../text/frontmatter.ts'
 import { slug } from '../text/slug.ts'
 import { readTarget } from '../text/wikilinks.ts'
 import { resolveAsks } from './resolve-exactly.ts'
-import { type Ask, targetOf } from './resolver.ts'
+import { type Ask, askOf, targetOf } from './resolver.ts'
 import { rewriteLinks } from './rewrite-links.ts'
 import { type IncomingLink, linksOfNextNotes } from './store-incoming.ts'
 
@@ -119,8 +119,4 @@ function askFor(target: string, { anchor, source_path: sourcePath }: IncomingLin
   const read = readTarget(name)
   if (read === null || read.name !== name || (anchor !== null && read.anchor !== anchor)) return null
   return { target: read.target, name, sourcePath }
-}
-
-function askOf({ to_name, anchor, source_path }: IncomingLink): Ask {
-  return { target: targetOf(to_name, anchor), name: to_name, sourcePath: source_path }
 }

@@ -1,5 +1,6 @@
 import type { Reader } from '../../platform/storage/database.ts'
 import '../tables.ts'
+import { folderBounds } from '../text/path.ts'
 
 export interface PlacedNote {
   id: number
@@ -8,12 +9,13 @@ export interface PlacedNote {
 
 /** Every note under a folder, by path. Compared by code points on both engines, so the folder is one range. */
 export function notesUnder(reader: Reader, projectId: number, directory: string): Promise<PlacedNote[]> {
+  const { lower, upper } = folderBounds(directory)
   return reader.query
     .selectFrom('notes')
     .select(['id', 'file_path'])
     .where('project_id', '=', projectId)
-    .where('file_path', '>', `${directory}/`)
-    .where('file_path', '<', `${directory}0`)
+    .where('file_path', '>', lower)
+    .where('file_path', '<', upper)
     .orderBy('file_path')
     .execute()
 }

@@ -100,19 +100,15 @@ export class NoteService {
     const cached = this.#cache.get(project.id, knowledgeId(noteId) ?? '')
     if (cached !== undefined) return cached
     const { changes } = this.#cache
-    const answer = await db.read(async (snapshot): Promise<CachedNote> => {
-      const note = await requireNote(snapshot, project, noteId)
-      const parts = await noteParts(snapshot, note)
-      const body = Buffer.from(JSON.stringify(toDocument(note, parts)))
-      return {
-        projectId: project.id,
-        externalId: note.external_id,
-        etag: etagOf(note),
-        body,
-        about: notesIn(note, parts),
-      }
+    const { note, parts } = await db.read(async (snapshot) => {
+      const found = await requireNote(snapshot, project, noteId)
+      return { note: found, parts: await noteParts(snapshot, found) }
     })
-    this.#cache.put(answer, changes)
+    const answer = { etag: etagOf(note), body: Buffer.from(JSON.stringify(toDocument(note, parts))) }
+    // Of one that leaves notes out, nobody would know that a note which is left out has changed.
+    if (parts.incoming.isTruncated) return answer
+    const about = notesIn(note, parts)
+    this.#cache.put({ ...answer, projectId: project.id, externalId: note.external_id, about }, changes)
     return answer
   }
 }

@@ -42,10 +42,11 @@ export function newState(note: PreparedNote, permalink: string | null): NoteStat
 /** The new body under the old frontmatter, in which only what differs is written anew. */
 export function replacedState(before: NoteWithContent, note: PreparedNote, permalink: string | null): NoteState {
   const { filePath, body, parsed } = note
-  const old = stateOfText(before.content, before.file_path)
+  const { yaml } = splitText(before.content)
+  const old = stateOf(yaml === null ? {} : parseYaml(yaml), filePath)
   const wanted = { title: note.title, type: note.noteType ?? old.noteType, permalink, ...note.metadata }
-  const state = withMetadata({ ...old, filePath }, wanted)
-  return { ...state, content: withBody(state.content, body), body, parsed }
+  const state = withMetadata({ ...old, content: before.content, body, parsed }, wanted)
+  return { ...state, content: withBody(state.content, body) }
 }
 
 /** What an edited text says. A text that lost its frontmatter gets the most necessary of it back. */

@@ -1,9 +1,9 @@
 import type { Transaction } from '../../platform/storage/database.ts'
 import { bindForwardReferences, replaceRelations } from '../link/bind-links.ts'
-import { namesOf, replaceNames } from '../link/names.ts'
+import { addNames } from '../link/names.ts'
 import { replaceSearchRows } from '../search/store-search-rows.ts'
 import { splitText } from '../text/frontmatter.ts'
-import { aliasesOf, tagsOf } from '../text/note-metadata.ts'
+import { aliasesOf } from '../text/note-metadata.ts'
 import { parseBody } from '../text/parse-body.ts'
 import type { Project } from './note.ts'
 import { findNoteById } from './store-notes.ts'
@@ -17,10 +17,9 @@ export async function reindexNote(tx: Transaction, project: Project, noteId: num
   const { body } = splitText(content)
   const parsed = parseBody(body)
   const metadata = JSON.parse(note.metadata)
-  const aliases = aliasesOf(metadata)
   await replaceObservations(tx, note.id, parsed.observations)
-  await replaceNames(tx, project, null, { note, aliases })
+  const names = await addNames(tx, project, { note, aliases: aliasesOf(metadata) })
   await replaceRelations(tx, project, note, parsed.links, { isNew: false })
-  await bindForwardReferences(tx, project, note, namesOf(note, aliases))
-  await replaceSearchRows(tx, project, note, { body, parsed, tags: tagsOf(metadata) }, false)
+  await bindForwardReferences(tx, project, note, names)
+  await replaceSearchRows(tx, note, { body, parsed, metadata }, false)
 }

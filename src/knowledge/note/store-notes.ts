@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import '../tables.ts'
+import { textsIn } from '../../platform/storage/json-list.ts'
 import type { NoteContentsTable } from '../tables.ts'
 import type { Note, NoteWithContent } from './note.ts'
 
@@ -134,11 +135,7 @@ export async function isExternalIdTaken(reader: Reader, externalId: string): Pro
 const takenPermalinks = statement<{ projectId: number; permalinks: string; ownId: number }, { permalink: string }>(
   (_query, p, engine) => sql`
     select permalink from notes
-    where project_id = ${p('projectId')} and id <> ${p('ownId')} and permalink in (${
-      engine === 'sqlite'
-        ? sql`select value from json_each(${p('permalinks')})`
-        : sql`select json_array_elements_text(${p('permalinks')}::json)`
-    })`,
+    where project_id = ${p('projectId')} and id <> ${p('ownId')} and permalink in ${textsIn(engine, p('permalinks'))}`,
 )
 
 /** Which of them other notes have. */

@@ -6,7 +6,7 @@
 import { hash } from 'node:crypto'
 import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
-import type { Micros } from '../../platform/clock/clock.ts'
+import { type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
 import { addToTally } from '../../platform/tally/store.ts'
 import type { KnowledgeSettings } from '../deps.ts'
@@ -14,13 +14,13 @@ import { recordChange } from '../history/store-changes.ts'
 import { keepRevision } from '../history/store-revisions.ts'
 import { trashNote } from '../history/store-trash.ts'
 import { bindForwardReferences, bindOwnLinks, replaceRelations, unbind } from '../link/bind-links.ts'
-import { dropNames, namesOf, replaceNames } from '../link/names.ts'
+import { addNames, dropNames, replaceNames } from '../link/names.ts'
 import type { FoundNames } from '../link/store-names.ts'
 import { noteTally } from '../project/note-tally.ts'
 import { dropSearchRows, replaceSearchRows } from '../search/store-search-rows.ts'
 import type { NoteChange } from '../tables.ts'
 import { splitText } from '../text/frontmatter.ts'
-import { aliasesOf, answerMetadata, canonicalType, tagsOf, timesOf } from '../text/note-metadata.ts'
+import { aliasesOf, answerMetadata, canonicalType, timesOf } from '../text/note-metadata.ts'
 import type { Note, NoteWithContent, Project } from './note.ts'
 import { touchNotes } from './note-cache.ts'
 import type { NoteParts } from './note-document.ts'
@@ -78,13 +78,12 @@ export async function createNote(
   await insertContent(tx, note.id, state.content)
   await insertObservations(tx, note.id, state.parsed.observations)
   const aliases = aliasesOf(state.metadata)
-  await replaceNames(tx, project, null, { note, aliases })
-  const names = namesOf(note, aliases)
+  const names = await addNames(tx, project, { note, aliases })
   // It may link to itself.
   const known = found && { ...found, names: [...found.names, ...names.map((name) => ({ ...note, ...name }))] }
   const outgoing = await replaceRelations(tx, project, note, state.parsed.links, { isNew: true, found: known })
   const isAwaited = await bindForwardReferences(tx, project, note, names)
-  await replaceSearchRows(tx, project, note, searchable(state), true)
+  await replaceSearchRows(tx, note, state, true)
   await addToTally(tx, noteTally(project.id), 1)
   // A note that comes back was counted when it was new.
   if (again === undefined) await addToTally(tx, notesOfDay(now), 1)
@@ -125,7 +124,9 @@ export async function changeNote(
     note.title !== before.title ||
     note.permalink !== before.permalink ||
     aliases.join('\n') !== aliasesBefore.join('\n')
-  if (isRenamed) await replaceNames(tx, project, { note: row, aliases: aliasesBefore }, { note, aliases })
+  const names = isRenamed
+    ? await replaceNames(tx, project, { note: row, aliases: aliasesBefore }, { note, aliases })
+    : null
   const parts: Partial<NoteParts> = { observations: state.parsed.observations }
   if (splitText(contentBefore).body !== state.body) {
     await replaceObservations(tx, note.id, state.parsed.observations)
@@ -134,8 +135,8 @@ export async function changeNote(
     // What it is bound to stays; a link relative to the new folder may lead somewhere now.
     await bindOwnLinks(tx, project, note)
   }
-  if (isRenamed) await bindForwardReferences(tx, project, note, namesOf(note, aliases))
-  await replaceSearchRows(tx, project, note, searchable(state), false)
+  if (names !== null) await bindForwardReferences(tx, project, note, names)
+  await replaceSearchRows(tx, note, state, false)
   await finish(
     tx,
     context,
@@ -159,7 +160,7 @@ export async function removeNote(tx: Transaction, context: WriteContext, note: N
 
 /** The kept count of notes made on a day (UTC), whatever became of them. */
 export function notesOfDay(now: Micros): string {
-  return `notes.created:${new Date(now / 1000).toISOString().slice(0, 10)}`
+  return `notes.created:${toRfc3339(now).slice(0, 10)}`
 }
 
 async function finish(
@@ -186,8 +187,4 @@ function columnsOf(state: NoteState) {
     checksum: hash('sha256', state.content),
     size: state.content.length,
   }
-}
-
-function searchable({ body, parsed, metadata }: NoteState) {
-  return { body, parsed, tags: tagsOf(metadata) }
 }

@@ -2,13 +2,13 @@ import type { ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { enqueueJob } from '../../platform/jobs/enqueue.ts'
+import { findOpenJob } from '../../platform/jobs/store-open-job.ts'
 import type { Database } from '../../platform/storage/database.ts'
-import { firstIndexWork, INDEX_PROJECT, type IndexWork, indexNow } from './index-project.ts'
+import { firstIndexWork, INDEX_PROJECT, indexNow } from './index-project.ts'
 import { requireProjectDetails } from './look-up.ts'
 import type { ListedProject } from './project.ts'
 import { type ProjectFacts, projectFacts } from './project-facts.ts'
 import { audit, counted } from './project-service.ts'
-import { findIndexJob } from './store-project-facts.ts'
 
 export interface IndexState {
   state: 'waiting' | 'running'
@@ -38,8 +38,8 @@ export class ProjectInside {
   status(pathId: string): Promise<{ project: ListedProject; index: IndexState | null }> {
     return this.#db.read(async (snapshot) => {
       const project = await counted(snapshot, await requireProjectDetails(snapshot, pathId))
-      const job = await findIndexJob(snapshot, INDEX_PROJECT.name, indexKey(project))
-      const index = job && { state: job.state, done: (JSON.parse(job.payload) as IndexWork).done }
+      const job = await findOpenJob(snapshot, INDEX_PROJECT, indexKey(project))
+      const index = job && { state: job.state, done: job.payload.done }
       return { project, index: index ?? null }
     })
   }

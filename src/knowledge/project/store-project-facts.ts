@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Reader } from '../../platform/storage/database.ts'
+import { numbersIn } from '../../platform/storage/json-list.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Note, NoteRef } from '../note/note.ts'
 
@@ -33,7 +34,7 @@ export const observationFacts = statement<Ids, { note_id: number; category: stri
     query
       .selectFrom('observations')
       .select(['note_id', 'category', sql<number>`count(*)`.as('amount')])
-      .where('note_id', 'in', listed(p('ids'), engine))
+      .where('note_id', 'in', numbersIn(engine, p('ids')))
       .groupBy(['note_id', 'category']),
 )
 
@@ -53,7 +54,7 @@ export const outgoingFacts = statement<Ids, OutgoingFact>((query, p, engine) =>
       sql<number>`count(*)`.as('amount'),
       sql<number>`sum(case when to_id is null then 1 else 0 end)`.as('unresolved'),
     ])
-    .where('from_id', 'in', listed(p('ids'), engine))
+    .where('from_id', 'in', numbersIn(engine, p('ids')))
     .where('is_repeat', '=', 0)
     .groupBy(['from_id', 'relation_type']),
 )
@@ -62,7 +63,7 @@ export const incomingFacts = statement<Ids, { to_id: number; amount: number }>((
   query
     .selectFrom('relations')
     .select([sql<number>`to_id`.as('to_id'), sql<number>`count(*)`.as('amount')])
-    .where('to_id', 'in', listed(p('ids'), engine))
+    .where('to_id', 'in', numbersIn(engine, p('ids')))
     .where('is_repeat', '=', 0)
     .groupBy('to_id'),
 )
@@ -82,31 +83,4 @@ export async function notesAfterPath(
     .orderBy('file_path')
     .limit(limit)
     .execute()
-}
-
-export interface WaitingIndex {
-  state: 'waiting' | 'running'
-  payload: string
-}
-
-/** The job of a key that runs or waits. */
-export async function findIndexJob(reader: Reader, kind: string, key: string): Promise<WaitingIndex | undefined> {
-  for (const state of ['running', 'waiting'] as const) {
-    const job = await reader.query
-      .selectFrom('jobs')
-      .select('payload')
-      // Literal, because the indexes of jobs are those of one state each.
-      .where('state', '=', sql.lit(state))
-      .where('kind', '=', kind)
-      .where('coalesce_key', '=', key)
-      .executeTakeFirst()
-    if (job !== undefined) return { state, payload: job.payload }
-  }
-  return undefined
-}
-
-function listed(ids: string, engine: Reader['engine']) {
-  return engine === 'sqlite'
-    ? sql<number>`(select value from json_each(${ids}))`
-    : sql<number>`(select value::bigint from json_array_elements_text(${ids}::json))`
 }

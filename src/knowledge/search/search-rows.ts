@@ -1,4 +1,6 @@
 import type { Note } from '../note/note.ts'
+import type { Metadata } from '../text/metadata.ts'
+import { tagsOf } from '../text/note-metadata.ts'
 import type { ParsedBody } from '../text/parse-body.ts'
 import { type RowKind, rowNumber } from './row-number.ts'
 import { nameWords, scopeWords } from './search-scope.ts'
@@ -9,7 +11,7 @@ export interface SearchableText {
   /** Without the frontmatter. */
   body: string
   parsed: ParsedBody
-  tags: readonly string[]
+  metadata: Metadata
 }
 
 /** One row of the index: texts as they were written, by where they stand. */
@@ -31,9 +33,9 @@ type NamedNote = Pick<Note, 'id' | 'project_id' | 'title' | 'permalink' | 'file_
  * The note itself, each observation that differs from those before it, and each relation; by ascending number: SQLite's
  * index ends a run of rows, and begins a new part of its file, when a number is not above the last.
  */
-export function searchRows(note: NamedNote, { body, parsed, tags }: SearchableText): SearchRow[] {
+export function searchRows(note: NamedNote, { body, parsed, metadata }: SearchableText): SearchRow[] {
   const { observations, links, headings } = parsed
-  const rows = [noteRow(note, body, headings, tags)]
+  const rows = [noteRow(note, body, headings, tagsOf(metadata))]
   const seen = new Set<string>()
   const observationScope = scopeOf(note, 'observation')
   const relationScope = scopeOf(note, 'relation')

@@ -1,7 +1,6 @@
 import { SqliteConnection } from '../../platform/storage/sqlite-connection.ts'
 import type { Note } from '../note/note.ts'
 import { splitText } from '../text/frontmatter.ts'
-import { tagsOf } from '../text/note-metadata.ts'
 import { parseBody } from '../text/parse-body.ts'
 import { rowRange } from './row-number.ts'
 import { type SearchRow, searchRows } from './search-rows.ts'
@@ -147,7 +146,7 @@ export class NoteIndexer {
       if (note === undefined) return []
       try {
         const { body } = splitText(note.content)
-        return searchRows(note, { body, parsed: parseBody(body), tags: tagsOf(JSON.parse(note.metadata)) })
+        return searchRows(note, { body, parsed: parseBody(body), metadata: JSON.parse(note.metadata) })
       } catch (error) {
         if (tries < TRIES) continue
         onSkipped?.(noteId, String(error))

@@ -19,7 +19,6 @@ import { scopeMark, TextVector } from './text-vector.ts'
  */
 export async function replaceSearchRows(
   tx: Transaction,
-  _project: Project,
   note: Note,
   text: SearchableText,
   isNew: boolean,

@@ -93,6 +93,11 @@ export function joinPath(directory: string, fileName: string): string {
   return path
 }
 
+/** All paths in a folder stand between these two in code point order: a slash is followed by a zero. */
+export function folderBounds(folder: string): { lower: string; upper: string } {
+  return { lower: `${folder}/`, upper: `${folder}0` }
+}
+
 /** Empty for a note in the root. */
 export function folderOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')))

@@ -4,7 +4,7 @@ import type { Micros } from '../../platform/clock/clock.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import '../sign-in/store-passwords.ts'
 import { revokeOpen } from '../invitation/store-invitations.ts'
-import { removeUserRole } from '../role/store-roles.ts'
+import { activeAdministrators, removeUserRole } from '../role/store-roles.ts'
 import '../tables.ts'
 import type { MailsTable, UserInvitationsTable } from '../tables.ts'
 
@@ -50,8 +50,9 @@ export async function hasAdministratorBeside(
   organizationId: OrganizationId,
   excluded: readonly UserId[],
 ): Promise<boolean> {
-  const row = await administrators(reader, organizationId)
+  const row = await activeAdministrators(reader, organizationId)
     .where('users.id', 'not in', [...excluded])
+    .limit(1)
     .executeTakeFirst()
   return row !== undefined
 }
@@ -61,20 +62,8 @@ export async function isActiveAdministrator(
   organizationId: OrganizationId,
   userId: UserId,
 ): Promise<boolean> {
-  return (await administrators(reader, organizationId).where('users.id', '=', userId).executeTakeFirst()) !== undefined
-}
-
-function administrators(reader: Reader, organizationId: OrganizationId) {
-  return reader.query
-    .selectFrom('roles')
-    .innerJoin('user_roles', 'user_roles.role_id', 'roles.id')
-    .innerJoin('users', 'users.id', 'user_roles.user_id')
-    .select('users.id')
-    .where('roles.organization_id', '=', organizationId)
-    .where('roles.managed', '=', 'admin')
-    .where('users.status', '=', 'Active')
-    .where('users.service_account', '=', 0)
-    .limit(1)
+  const row = await activeAdministrators(reader, organizationId).where('users.id', '=', userId).executeTakeFirst()
+  return row !== undefined
 }
 
 /** Where the person was seen: in its sessions, and when it did something. */

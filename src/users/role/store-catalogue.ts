@@ -3,6 +3,7 @@ import type { CataloguePermission, PermissionId, PermissionName } from '../../pl
 import { MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import type { Role } from '../user/user.ts'
+import { toRole } from './store-roles.ts'
 
 export async function listPermissionNames(reader: Reader): Promise<Set<string>> {
   const rows = await reader.query.selectFrom('permissions').select('name').execute()
@@ -42,15 +43,7 @@ export async function listReceivingRoles(reader: Reader): Promise<Role[]> {
     )
     .orderBy('id')
     .execute()
-  return rows.map((row) => ({
-    id: row.id,
-    organizationId: row.organization_id,
-    name: row.name,
-    managed: row.managed,
-    receivesPermissionsFrom: JSON.parse(row.receives_permissions_from) as string[],
-    createdAt: row.created_at,
-    modifiedAt: row.modified_at,
-  }))
+  return rows.map(toRole)
 }
 
 export async function grantPermissions(

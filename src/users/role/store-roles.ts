@@ -211,7 +211,13 @@ export async function removeUserRole(tx: Transaction, userId: UserId, roleId: Ro
 
 /** Up to two are enough to know whether one may go. */
 export async function someActiveAdministrators(reader: Reader, organizationId: OrganizationId): Promise<UserId[]> {
-  const rows = await reader.query
+  const rows = await activeAdministrators(reader, organizationId).orderBy('users.id').limit(2).execute()
+  return rows.map((row) => row.id)
+}
+
+/** The people who can mend everything. */
+export function activeAdministrators(reader: Reader, organizationId: OrganizationId) {
+  return reader.query
     .selectFrom('roles')
     .innerJoin('user_roles', 'user_roles.role_id', 'roles.id')
     .innerJoin('users', 'users.id', 'user_roles.user_id')
@@ -220,10 +226,6 @@ export async function someActiveAdministrators(reader: Reader, organizationId: O
     .where('roles.managed', '=', 'admin')
     .where('users.status', '=', 'Active')
     .where('users.service_account', '=', 0)
-    .orderBy('users.id')
-    .limit(2)
-    .execute()
-  return rows.map((row) => row.id)
 }
 
 function rolesOf(reader: Reader, organizationId: OrganizationId) {

@@ -1,8 +1,8 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 import { anyOf, selfOr } from '../../platform/http/access.ts'
 import { callerOf } from '../../platform/http/caller-of.ts'
 import { clientOf } from '../../platform/http/client-of.ts'
-import { operation } from '../../platform/http/operation.ts'
+import { type OperationRequest, operation } from '../../platform/http/operation.ts'
 import { pathId, requireSameId } from '../../platform/http/path-id.ts'
 import type { UsersDeps } from '../deps.ts'
 import { onEmailChanged } from '../invitation/email-verification.ts'
@@ -48,6 +48,17 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps): void {
     onEmailChanged: onEmailChanged(deps),
     tagOf: async (tx, user) => userTag(JSON.stringify((await documents.one(tx, user)).data)),
   })
+
+  const getUser = async (
+    request: OperationRequest<{ params: typeof UserPath; response: { 200: typeof UserDocument } }>,
+    reply: FastifyReply,
+  ) => {
+    const id = pathId<'User'>('User', request.params.user_id)
+    const document = await db.read(async (snapshot) =>
+      documents.one(snapshot, await requireUser(snapshot, callerOf(request), id)),
+    )
+    return sendUser(reply, document)
+  }
 
   operation(server, {
     method: 'GET',
@@ -95,13 +106,7 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps): void {
     summary: 'Get a user',
     ...READ_OR_SELF,
     schema: { params: UserPath, response: { 200: UserDocument } },
-    async handler(request, reply) {
-      const id = pathId<'User'>('User', request.params.user_id)
-      const document = await db.read(async (snapshot) =>
-        documents.one(snapshot, await requireUser(snapshot, callerOf(request), id)),
-      )
-      return sendUser(reply, document)
-    },
+    handler: getUser,
   })
 
   operation(server, {
@@ -145,13 +150,7 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps): void {
     summary: 'Get a user with its organizations',
     ...READ_OR_SELF,
     schema: { params: UserPath, response: { 200: UserDocument } },
-    async handler(request, reply) {
-      const id = pathId<'User'>('User', request.params.user_id)
-      const document = await db.read(async (snapshot) =>
-        documents.one(snapshot, await requireUser(snapshot, callerOf(request), id)),
-      )
-      return sendUser(reply, document)
-    },
+    handler: getUser,
   })
 
   operation(server, {

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { RoleId } from '../../platform/auth/managed-roles.ts'
 import type { OrganizationId } from '../../platform/auth/principal.ts'
 import type { Reader } from '../../platform/storage/database.ts'
+import { textsIn } from '../../platform/storage/json-list.ts'
 
 export interface RecentEvent {
   position: number
@@ -35,11 +36,7 @@ export async function numbersOf(
   userIds: readonly string[],
 ): Promise<number[]> {
   if (userIds.length === 0) return []
-  const list = JSON.stringify(userIds)
-  const ids =
-    reader.engine === 'sqlite'
-      ? sql`(select value from json_each(${list}))`
-      : sql`(select value from json_array_elements_text(${list}::json))`
+  const ids = textsIn(reader.engine, JSON.stringify(userIds))
   // The plus keeps SQLite from the index of the organization, which everybody is in.
   const organization = sql.raw(reader.engine === 'sqlite' ? '+organization_id' : 'organization_id')
   const { rows } = await sql<{ number: number }>`

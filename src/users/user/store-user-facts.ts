@@ -1,12 +1,13 @@
 /** What user documents show beside the rows of the users, for a whole page at once. */
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { RoleId } from '../../platform/auth/managed-roles.ts'
 import type { UserId } from '../../platform/auth/principal.ts'
-import type { Engine, Reader } from '../../platform/storage/database.ts'
+import type { Reader } from '../../platform/storage/database.ts'
+import { textsIn } from '../../platform/storage/json-list.ts'
 import { statement } from '../../platform/storage/statement.ts'
 
 const memberships = statement<{ ids: string }, { user_id: UserId; role_id: RoleId }>(
-  (_query, p, engine) => sql`select user_id, role_id from user_roles where user_id in ${idList(p('ids'), engine)}`,
+  (_query, p, engine) => sql`select user_id, role_id from user_roles where user_id in ${textsIn(engine, p('ids'))}`,
 )
 
 export async function roleIdsOfUsers(reader: Reader, userIds: readonly UserId[]): Promise<Map<UserId, RoleId[]>> {
@@ -19,7 +20,7 @@ export async function roleIdsOfUsers(reader: Reader, userIds: readonly UserId[])
 
 const secondFactors = statement<{ ids: string }, { user_id: UserId }>(
   (_query, p, engine) => sql`
-    select user_id from user_totp where user_id in ${idList(p('ids'), engine)} and confirmed_at is not null`,
+    select user_id from user_totp where user_id in ${textsIn(engine, p('ids'))} and confirmed_at is not null`,
 )
 
 /** Those of the users who have a confirmed second factor. */
@@ -27,11 +28,4 @@ export async function usersWithMfa(reader: Reader, userIds: readonly UserId[]): 
   if (userIds.length === 0) return new Set()
   const rows = await reader.run(secondFactors, { ids: JSON.stringify(userIds) })
   return new Set(rows.map((row) => row.user_id))
-}
-
-/** A JSON array as one parameter, so that lists of any length share a statement. */
-function idList(json: string, engine: Engine): RawBuilder<unknown> {
-  return engine === 'sqlite'
-    ? sql`(select value from json_each(${json}))`
-    : sql`(select json_array_elements_text(${json}::json))`
 }

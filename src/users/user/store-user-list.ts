@@ -4,6 +4,7 @@ import type { RoleId } from '../../platform/auth/managed-roles.ts'
 import type { OrganizationId } from '../../platform/auth/principal.ts'
 import type { UsersTable } from '../../platform/auth/tables.ts'
 import type { Reader } from '../../platform/storage/database.ts'
+import { numbersIn } from '../../platform/storage/json-list.ts'
 import { toUser } from './store-users.ts'
 import type { User, UserGroup } from './user.ts'
 import { listGroup } from './user-keys.ts'
@@ -112,7 +113,9 @@ export async function usersByNumber(
 ): Promise<User[]> {
   const { rows } = await sql<Selectable<UsersTable>>`
     select * from users
-    where number in ${numberList(reader, numbers)} and organization_id = ${organizationId}`.execute(reader.query)
+    where number in ${numbersIn(reader.engine, JSON.stringify(numbers))} and organization_id = ${organizationId}`.execute(
+    reader.query,
+  )
   const byNumber = new Map(rows.map((row) => [row.number, row]))
   return numbers.flatMap((number) => {
     const row = byNumber.get(number)
@@ -164,12 +167,4 @@ export async function listVersion(reader: Reader): Promise<number> {
   const { rows } = await sql<{ version: number | null }>`
     select max(position) as version from audit_events`.execute(reader.query)
   return rows[0]?.version ?? 0
-}
-
-/** The numbers as one parameter, so that lists of any length share a statement. */
-export function numberList(reader: Reader, numbers: readonly number[]): RawBuilder<unknown> {
-  const list = JSON.stringify(numbers)
-  return reader.engine === 'sqlite'
-    ? sql`(select value from json_each(${list}))`
-    : sql`(select value::bigint from json_array_elements_text(${list}::json))`
 }

@@ -3,7 +3,8 @@ import { type RawBuilder, sql } from 'kysely'
 import type { RoleId } from '../../platform/auth/managed-roles.ts'
 import type { OrganizationId } from '../../platform/auth/principal.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
-import { listOf, numberList, type Place, placeColumns, type Run, type UserOrder } from './store-user-list.ts'
+import { numbersIn } from '../../platform/storage/json-list.ts'
+import { listOf, type Place, placeColumns, type Run, type UserOrder } from './store-user-list.ts'
 import { listGroup } from './user-keys.ts'
 
 export interface TextSearch {
@@ -41,7 +42,7 @@ export async function keepByText(
 ): Promise<Set<number>> {
   const { rows } = await sql<{ number: number }>`
     select u.number from users u
-    where u.number in ${numberList(reader, numbers)} and ${contains(reader, text)} ${filtered(reader, filter)}`.execute(
+    where u.number in ${numbersIn(reader.engine, JSON.stringify(numbers))} and ${contains(reader, text)} ${filtered(reader, filter)}`.execute(
     reader.query,
   )
   return new Set(rows.map((row) => row.number))
@@ -53,14 +54,16 @@ export async function placesOf(reader: Reader, numbers: readonly number[], { sor
   const names = ['p0', 'p1', 'p2'].slice(0, columns.length)
   const { rows } = await sql<Record<string, string | number>>`
     select ${sql.join(columns.map((column, index) => sql`${column} as ${sql.ref(names[index] as string)}`))}
-    from users u where u.number in ${numberList(reader, numbers)}`.execute(reader.query)
+    from users u where u.number in ${numbersIn(reader.engine, JSON.stringify(numbers))}`.execute(reader.query)
   return rows.map((row) => names.map((name) => row[name] as string | number))
 }
 
 /** Texts of users here and there, to know what is common. */
 export async function sampleTexts(reader: Reader, numbers: readonly number[]): Promise<string[]> {
   const { rows } = await sql<{ text: string }>`
-    select u.search_text as text from users u where u.number in ${numberList(reader, numbers)}`.execute(reader.query)
+    select u.search_text as text from users u where u.number in ${numbersIn(reader.engine, JSON.stringify(numbers))}`.execute(
+    reader.query,
+  )
   return rows.map((row) => row.text)
 }
 

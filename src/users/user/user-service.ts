@@ -162,12 +162,7 @@ export class UserService {
     input: { userId: UserId; roleId: RoleId },
     client?: ClientInfo,
   ): Promise<boolean> {
-    return this.#options.db.write(async (tx) => {
-      const role = await requireRole(tx, principal, input.roleId)
-      const user = await requireUser(tx, principal, input.userId)
-      refuseAnonymized(user)
-      return giveRole(tx, { principal, user, role, client }, this.#options)
-    })
+    return this.#changeMembership(principal, input, client, giveRole)
   }
 
   /** False when the user did not have the role. */
@@ -176,11 +171,20 @@ export class UserService {
     input: { userId: UserId; roleId: RoleId },
     client?: ClientInfo,
   ): Promise<boolean> {
+    return this.#changeMembership(principal, input, client, takeRole)
+  }
+
+  async #changeMembership(
+    principal: Principal,
+    { userId, roleId }: { userId: UserId; roleId: RoleId },
+    client: ClientInfo | undefined,
+    change: typeof giveRole,
+  ): Promise<boolean> {
     return this.#options.db.write(async (tx) => {
-      const role = await requireRole(tx, principal, input.roleId)
-      const user = await requireUser(tx, principal, input.userId)
+      const role = await requireRole(tx, principal, roleId)
+      const user = await requireUser(tx, principal, userId)
       refuseAnonymized(user)
-      return takeRole(tx, { principal, user, role, client }, this.#options)
+      return change(tx, { principal, user, role, client }, this.#options)
     })
   }
 

@@ -26,7 +26,8 @@ export function findReplace(
     )
   }
   const length = text.length + found.length * (replacement.length - wanted.length)
-  if (length > LONGEST_RESULT) throw invalid(`The edited note would have ${length} characters`)
+  if (length > LONGEST_RESULT)
+    throw invalid(`The edited note would have ${length} characters; at most ${LONGEST_RESULT} can be edited at once`)
   return replaceAt(text, found, wanted.length, replacement)
 }
 
