@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { backlinksOf } from '../../src/knowledge/link/backlinks.ts'
 import { resolveExactly } from '../../src/knowledge/link/resolve-exactly.ts'
-import { relationsOf } from '../../src/knowledge/link/store-relations.ts'
 import { waitingRelations } from '../../src/knowledge/link/store-waiting-relations.ts'
 import type { Reader } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { LinkedNotes } from './links-fixture.ts'
+import { relationsOf } from './relations-of.ts'
 import { planOf, refuseShortCuts, SCAN, watchedReader } from './watched-reader.ts'
 
 const NAMES_SCAN = /^SCAN (n|c|note_names)\b/m

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { resolveExactly } from '../../src/knowledge/link/resolve-exactly.ts'
-import { relationsOf } from '../../src/knowledge/link/store-relations.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { LinkedNotes } from './links-fixture.ts'
+import { relationsOf } from './relations-of.ts'
 
 function texts(...list: string[]) {
   return list.map((name) => ({ name, target: name }))

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import type { Engine, Reader, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { NoteRef } from '../note/note.ts'
 import '../tables.ts'
@@ -113,7 +113,7 @@ export interface RelationsOfNote {
 
 export const MOST_INCOMING = 1000
 
-interface ViewRow extends RelationTexts {
+export interface ViewRow extends RelationTexts {
   id: number | null
   external_id: string
   title: string
@@ -128,37 +128,43 @@ const VIEW_COLUMNS = sql.raw(
   ].join(', '),
 )
 
-const outgoingRows = statement<{ noteId: number }, ViewRow>(
-  (_query, p) => sql`
+/** What the note links to. */
+export function outgoingQuery(noteId: unknown) {
+  return sql`
     select ${VIEW_COLUMNS} from relations r left join notes other on other.id = r.to_id
-    where r.from_id = ${p('noteId')} and r.is_repeat = 0
-    order by r.position`,
-)
-
-// In the order of the index: sorting by path would read every relation to a note that all others link to.
-const incomingRows = statement<{ noteId: number }, ViewRow>(
-  (_query, p, engine) => sql`
-    select ${VIEW_COLUMNS}
-    from relations r ${engine === 'sqlite' ? sql`cross join` : sql`join`} notes other on other.id = r.from_id
-    where r.to_id = ${p('noteId')} and r.from_id <> ${p('noteId')} and r.is_repeat = 0
-    order by r.from_id, r.position
-    limit ${sql.lit(MOST_INCOMING + 1)}`,
-)
-
-/** What the note links to and what links to it; a link to itself is outgoing only. */
-export async function relationsOf(reader: Reader, note: NoteRef): Promise<RelationsOfNote> {
-  const outgoing = await outgoingRelations(reader, note)
-  const { relations, isTruncated } = await incomingRelations(reader, note)
-  return { relations: [...outgoing, ...relations], isTruncated }
+    where r.from_id = ${noteId} and r.is_repeat = 0
+    order by r.position`
 }
 
+/**
+ * What links to the note; a link to itself is outgoing only. In the order of the index: sorting by path would read every
+ * relation to a note that all others link to.
+ */
+export function incomingQuery(engine: Engine, noteId: unknown) {
+  return sql`
+    select ${VIEW_COLUMNS}
+    from relations r ${engine === 'sqlite' ? sql`cross join` : sql`join`} notes other on other.id = r.from_id
+    where r.to_id = ${noteId} and r.from_id <> ${noteId} and r.is_repeat = 0
+    order by r.from_id, r.position
+    limit ${sql.lit(MOST_INCOMING + 1)}`
+}
+
+const outgoingRows = statement<{ noteId: number }, ViewRow>((_query, p) => outgoingQuery(p('noteId')))
+const incomingRows = statement<{ noteId: number }, ViewRow>((_query, p, engine) => incomingQuery(engine, p('noteId')))
+
 export async function outgoingRelations(reader: Reader, note: NoteRef): Promise<RelationView[]> {
-  const rows = await reader.run(outgoingRows, { noteId: note.id })
-  return rows.map((row) => view(row, 'outgoing', note, row.id === null ? null : (row as NoteRef)))
+  return outgoingOf(note, await reader.run(outgoingRows, { noteId: note.id }))
 }
 
 export async function incomingRelations(reader: Reader, note: NoteRef): Promise<RelationsOfNote> {
-  const rows = await reader.run(incomingRows, { noteId: note.id })
+  return incomingOf(note, await reader.run(incomingRows, { noteId: note.id }))
+}
+
+export function outgoingOf(note: NoteRef, rows: readonly ViewRow[]): RelationView[] {
+  return rows.map((row) => view(row, 'outgoing', note, row.id === null ? null : (row as NoteRef)))
+}
+
+export function incomingOf(note: NoteRef, rows: ViewRow[]): RelationsOfNote {
   const isTruncated = rows.length > MOST_INCOMING
   if (isTruncated) rows.pop()
   return { relations: rows.sort(bySource).map((row) => view(row, 'incoming', row as NoteRef, note)), isTruncated }

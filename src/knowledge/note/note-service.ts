@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/errors/app-error.ts'
 import { newId } from '../../platform/ids/uuid.ts'
-import type { Transaction } from '../../platform/storage/database.ts'
+import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { linkKeys } from '../link/resolve-exactly.ts'
 import { findNames } from '../link/store-names.ts'
@@ -9,10 +9,10 @@ import { knowledgeId } from '../project/urls.ts'
 import { cleanMetadata } from '../text/clean-metadata.ts'
 import { applyEdit, type Edit } from '../text/edit/apply-edit.ts'
 import { cleanText } from '../text/frontmatter.ts'
-import { lookUpNote, requireNote } from './look-up.ts'
-import type { Note, NoteWithContent } from './note.ts'
+import { lookUpNote, noteNotFound, requireNote } from './look-up.ts'
+import type { Note, NoteWithContent, Project } from './note.ts'
 import { type CachedNote, NoteCache } from './note-cache.ts'
-import { type NoteParts, noteDocument, noteParts, toDocument } from './note-document.ts'
+import { type NoteParts, noteDocument, toDocument } from './note-document.ts'
 import { type NoteInput, type PreparedNote, prepareNote } from './note-input.ts'
 import { editedState, newState, refuseLongText, refuseUnfit, replacedState, withMetadata } from './note-state.ts'
 import { ownPermalink, permalinkAfterMove } from './permalink.ts'
@@ -20,6 +20,7 @@ import { claimAmong, claimPlace, placeKeys } from './place.ts'
 import { checkPreconditions, etagOf, type Preconditions } from './preconditions.ts'
 import type { EntityDocument } from './schema-notes.ts'
 import { isExternalIdTaken } from './store-notes.ts'
+import { findWholeNote, type WholeNote } from './store-whole-note.ts'
 import { changeNote, createNote, removeNote, type WriteContext, type WrittenNote } from './write-note.ts'
 import { type Writer, writeIn } from './write-transaction.ts'
 
@@ -100,10 +101,9 @@ export class NoteService {
     const cached = this.#cache.get(project.id, knowledgeId(noteId) ?? '')
     if (cached !== undefined) return cached
     const { changes } = this.#cache
-    const { note, parts } = await db.read(async (snapshot) => {
-      const found = await requireNote(snapshot, project, noteId)
-      return { note: found, parts: await noteParts(snapshot, found) }
-    })
+    const whole = await readWhole(db, project, knowledgeId(noteId))
+    if (whole === undefined) throw noteNotFound(noteId)
+    const { note, parts } = whole
     const answer = { etag: etagOf(note), body: Buffer.from(JSON.stringify(toDocument(note, parts))) }
     // Of one that leaves notes out, nobody would know that a note which is left out has changed.
     if (parts.incoming.isTruncated) return answer
@@ -111,6 +111,13 @@ export class NoteService {
     this.#cache.put({ ...answer, projectId: project.id, externalId: note.external_id, about }, changes)
     return answer
   }
+}
+
+/** On SQLite several statements, which have to see one state of the data. */
+async function readWhole(db: Database, project: Project, externalId: string | null): Promise<WholeNote | undefined> {
+  if (externalId === null) return undefined
+  const find = (reader: Reader) => findWholeNote(reader, project.id, externalId)
+  return db.engine === 'sqlite' ? db.read(find) : find(db)
 }
 
 function cleanEdit(edit: Edit): Edit {
