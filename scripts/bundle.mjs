@@ -49,8 +49,8 @@ async function write(build, input, target, startedAt) {
     // Names stay, so that a stack trace can be read.
     minifyWhitespace: true,
     minifySyntax: true,
-    // Loads a binary for the platform from beside itself.
-    external: ['@node-rs/argon2'],
+    // Load a binary for the platform from beside themselves.
+    external: ['@node-rs/argon2', 'sharp'],
     // CommonJS packages inside ask for Node's own modules by `require`.
     banner: { js: "import{createRequire as requireFrom}from'node:module';const require=requireFrom(import.meta.url);" },
     logLevel: 'silent',

@@ -2,8 +2,17 @@
  * The composition root: settings -> storage -> platform -> features -> listeners. Everything that lives as long as the
  * server is made here, and ends here in the opposite order.
  */
+import { registerCallbacks } from './callbacks/index.ts'
 import { firstStart } from './first-start.ts'
-import { openSearchIndex, registerKnowledge } from './knowledge/index.ts'
+import { LogInRecorder, registerInstance } from './instance/index.ts'
+import {
+  countCreatedNotes,
+  countNotes,
+  MAX_CONTENT,
+  notesOf,
+  openSearchIndex,
+  registerKnowledge,
+} from './knowledge/index.ts'
 import { DenialRecorder } from './platform/audit/denials.ts'
 import { scheduleAuditRetention } from './platform/audit/retention.ts'
 import { DatabaseAuthenticator } from './platform/auth/authenticator.ts'
@@ -16,6 +25,9 @@ import { Idempotency } from './platform/idempotency/idempotency.ts'
 import { JobEngine } from './platform/jobs/job-engine.ts'
 import { observeJobs } from './platform/jobs/metrics.ts'
 import { type Logger, named } from './platform/logging/logger.ts'
+import { createFetchJson } from './platform/outbound/fetch-json.ts'
+import { createIpFilter } from './platform/outbound/ip-filter.ts'
+import { OutboundClient } from './platform/outbound/outbound-client.ts'
 import { PersonalData } from './platform/personal-data/personal-data.ts'
 import { RateLimiter } from './platform/rate-limit/rate-limiter.ts'
 import { Readiness } from './platform/readiness/readiness.ts'
@@ -31,14 +43,18 @@ import { openDatabase } from './platform/storage/open.ts'
 import { Supervisor } from './platform/supervisor/supervisor.ts'
 import { listenMetrics } from './platform/telemetry/listen-metrics.ts'
 import { createMetrics, type Metrics } from './platform/telemetry/metrics.ts'
-import type { Settings } from './settings.ts'
-import { mintSetupLink, registerUsers } from './users/index.ts'
+import type { LoadedSettings, Settings } from './settings.ts'
+import { countRegistrations, countUsers, LONGEST_LABEL, mintSetupLink, registerUsers } from './users/index.ts'
 import { VERSION } from './version.ts'
 
 const CLOSE_MS = 3_000
+// A translation service is named by the operator and often stands beside this server.
+const EVERYWHERE = createIpFilter(['0.0.0.0/0', '::/0'])
 
 export interface AppOptions {
   settings: Settings
+  /** Who set each of them, by path; nobody in particular when absent. */
+  sources?: LoadedSettings['sources']
   mode: 'dev' | 'serve'
   log: Logger
   clock: Clock
@@ -66,6 +82,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const metrics = createMetrics()
   const readiness = new Readiness(db, clock, named(log, 'storage'))
   const changes = starting.adopt(new IdentityChanges(db), (it) => it.close())
+  const logIns = new LogInRecorder({ db, log: named(log, 'log-ins') })
   const authenticator = starting.adopt(
     new DatabaseAuthenticator({
       db,
@@ -76,6 +93,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       sessionIdleMs: settings.users.session_idle,
       sessionMaxMs: settings.users.session_max,
       requireMfa: settings.users.require_mfa,
+      onAccepted: (principal, now) => logIns.record(principal, now),
     }),
     (it) => it.close(),
   )
@@ -100,17 +118,6 @@ export async function startApp(options: AppOptions): Promise<App> {
     idempotency,
     onDenied: (denial) => denials.record(denial),
   })
-  const rpc = createRpc({
-    authenticator,
-    clock,
-    log,
-    readiness,
-    serverInfo: { version: VERSION, surfaces: ['users', 'knowledge'] },
-    serverOrigin: () => server.platform.origin(),
-    limits: { requestTimeoutMs: settings.server.request_timeout },
-    observe: observeCalls(metrics.registry),
-  })
-  await registerRpc(server, rpc)
   const personalData = new PersonalData()
   registerUsers(server, {
     db,
@@ -123,6 +130,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     changes,
     personalData,
     cipher,
+    onSignedIn: (userId, now) => logIns.recordUser(userId, now),
     baseUrl: () => server.platform.origin(),
   })
   const searchIndex = openSearchIndex({ db, clock, log: named(log, 'search') })
@@ -136,9 +144,51 @@ export async function startApp(options: AppOptions): Promise<App> {
     searchIndex,
     baseUrl: () => server.platform.origin(),
   })
+  const outbound = starting.adopt(new OutboundClient({ clock }), (it) => it.close())
+  const instance = registerInstance(server, {
+    db,
+    clock,
+    log: named(log, 'instance'),
+    settings: settings.instance,
+    sources: options.sources ?? new Map(),
+    jobs,
+    personalData,
+    cipher,
+    identityChanges: changes,
+    users: { countUsers, countRegistrations },
+    notes: { countNotes, countCreatedNotes, notesOf },
+    logIns,
+    limits: { noteCharacters: MAX_CONTENT, nameCharacters: LONGEST_LABEL, titleCharacters: LONGEST_LABEL },
+    fetchJson: createFetchJson(outbound, EVERYWHERE),
+    baseUrl: () => server.platform.origin(),
+  })
+  await instance.load()
+  const callbacks = registerCallbacks(server, {
+    db,
+    clock,
+    log: named(log, 'callbacks'),
+    settings: settings.callbacks,
+    jobs,
+    metrics,
+    cipher,
+    domains: instance.domainRules,
+  })
+  starting.use(callbacks)
+  const rpc = createRpc({
+    authenticator,
+    clock,
+    log,
+    readiness,
+    serverInfo: { version: VERSION, surfaces: ['users', 'knowledge', 'callbacks'] },
+    services: callbacks.rpcServices,
+    serverOrigin: () => server.platform.origin(),
+    limits: { requestTimeoutMs: settings.server.request_timeout },
+    observe: observeCalls(metrics.registry),
+  })
+  await registerRpc(server, rpc)
 
   const supervisor = new Supervisor({ clock, log: named(log, 'workers') })
-  supervisor.start([jobs, readiness, searchIndex])
+  supervisor.start([jobs, readiness, searchIndex, callbacks.dispatcher])
   // A start that fails from here on stops its workers before it closes the database under them.
   starting.defer(() => supervisor.stop(settings.server.shutdown_timeout))
 

@@ -2,7 +2,7 @@
  * What a database needs before it can serve: everything on the first start, only what is new on each later one.
  * What it holds already is never overwritten.
  */
-import { createDefaultNamespace, ensureNamespaces } from './callbacks/first-start.ts'
+import { createDefaultNamespace, ensureNamespaces } from './callbacks/namespace/ensure-namespaces.ts'
 import { createMainProject } from './knowledge/first-start.ts'
 import { IdentityChanges } from './platform/auth/identity-changes.ts'
 import type { PermissionName } from './platform/auth/permissions.ts'

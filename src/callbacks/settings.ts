@@ -13,10 +13,13 @@ import {
   orNull,
   text,
 } from '../platform/config/keys.ts'
-import { overridesOf, withOverrides } from '../platform/config/overrides.ts'
-import type { Report } from '../platform/config/setting.ts'
+import { type Overrides, overridesOf, withOverrides } from '../platform/config/overrides.ts'
+import { type GroupSetting, type Report, settingOf } from '../platform/config/setting.ts'
+import { isSystemField, SEARCH_ATTRIBUTE_TYPES } from './query/fields.ts'
 
-export const SEARCH_ATTRIBUTE_TYPES = ['Keyword', 'KeywordList', 'Text', 'Int', 'Double', 'Bool', 'Datetime'] as const
+export const NAMESPACE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/
+export const ATTRIBUTE_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/
+export const MOST_SIGNING_SECRETS = 10
 
 const addressRule = group({
   pattern: text({
@@ -29,7 +32,7 @@ const addressRule = group({
 
 const signingSecret = text({
   what: '`whsec_` and the base64 form of 24 to 64 bytes',
-  parse: secretOf,
+  parse: (given) => (isSigningSecret(given) ? given : undefined),
   example: 'whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA',
   secret: 'all',
 })
@@ -145,7 +148,7 @@ const policyMembers = {
   signing_secrets: list(signingSecret, {
     description: 'Secrets that sign every request, newest first; empty signs none.',
     default: [],
-    maxItems: 10,
+    maxItems: MOST_SIGNING_SECRETS,
   }),
   rate_limit: group(
     {
@@ -163,12 +166,17 @@ const policyMembers = {
 
 const policy = group(policyMembers)
 export type CallbackPolicy = Static<typeof policy>
+export type PolicyOverrides = Overrides<CallbackPolicy>
+
+/** How each key of a policy is read and written. */
+export const POLICY = settingOf(policy) as GroupSetting
+export const POLICY_OVERRIDES = settingOf(overridesOf(policy, {})) as GroupSetting
 
 const searchAttributes = map(choice([...SEARCH_ATTRIBUTE_TYPES], { example: 'Keyword' }), {
   description: `Own search attributes, each one of ${SEARCH_ATTRIBUTE_TYPES.map((type) => `\`${type}\``).join(', ')}.`,
   default: {},
   example: { CustomerId: 'Keyword' },
-  keys: /^[A-Za-z][A-Za-z0-9_-]{0,127}$/,
+  keys: ATTRIBUTE_NAME,
   keyWhat: 'names of letters, digits, `_` and `-`',
 })
 
@@ -180,7 +188,7 @@ export const callbacksSettings = group(
         'Namespaces that exist after start, each `{search_attributes}` and any key of this section to differ in.',
       default: {},
       example: { orders: { search_attributes: { CustomerId: 'Keyword' }, retention: '7d' } },
-      keys: /^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/,
+      keys: NAMESPACE_NAME,
       keyWhat: 'names of letters, digits, `.`, `_` and `-`',
     }),
   },
@@ -190,15 +198,20 @@ export const callbacksSettings = group(
       // A namespace may differ in half of a pair: it has to fit the server's other half.
       ({ namespaces, retry, schedule_to_close, blob_size }, report) => {
         for (const [name, given] of Object.entries(namespaces)) {
-          const within =
-            (key: string): Report =>
-            (path, message) =>
-              report(['namespaces', name, key, ...path], message)
-          if (given.retry) checkRetry({ ...retry, ...given.retry }, within('retry'))
-          if (given.schedule_to_close) {
-            checkScheduleToClose({ ...schedule_to_close, ...given.schedule_to_close }, within('schedule_to_close'))
+          const merged = withOverrides<PolicyPairs>({ retry, schedule_to_close, blob_size }, given)
+          findContradictions(merged, ([key, ...path], message) => {
+            if (given[key as keyof PolicyPairs]) report(['namespaces', name, key as string, ...path], message)
+          })
+        }
+      },
+      ({ namespaces }, report) => {
+        for (const [name, { search_attributes: attributes }] of Object.entries(namespaces)) {
+          for (const attribute of Object.keys(attributes).filter(isSystemField)) {
+            report(
+              ['namespaces', name, 'search_attributes', attribute],
+              'is the name of a field that every callback has',
+            )
           }
-          if (given.blob_size) checkBlobSize({ ...blob_size, ...given.blob_size }, within('blob_size'))
         }
       },
     ],
@@ -207,11 +220,29 @@ export const callbacksSettings = group(
 
 export type CallbacksSettings = Static<typeof callbacksSettings>
 
-/** The server's values with what the settings say for this namespace put over them. */
-export function policyOf(settings: CallbacksSettings, namespace: string): CallbackPolicy {
+/** The server's values with what the settings say for this namespace put over them, and over that `overrides`. */
+export function policyOf(
+  settings: CallbacksSettings,
+  namespace: string,
+  overrides: PolicyOverrides = {},
+): CallbackPolicy {
   const { namespaces, ...server } = settings
-  const { search_attributes: _, ...overrides } = namespaces[namespace] ?? { search_attributes: {} }
-  return withOverrides<CallbackPolicy>(server, overrides)
+  const listed = Object.hasOwn(namespaces, namespace) ? namespaces[namespace] : undefined
+  const { search_attributes: _, ...below } = listed ?? { search_attributes: {} }
+  return withOverrides<CallbackPolicy>(withOverrides<CallbackPolicy>(server, below), overrides)
+}
+
+type PolicyPairs = Pick<CallbackPolicy, 'retry' | 'schedule_to_close' | 'blob_size'>
+
+/** Reports values that do not fit each other; paths begin at the policy. */
+export function findContradictions(policy: PolicyPairs, report: Report): void {
+  const within =
+    (key: string): Report =>
+    (path, message) =>
+      report([key, ...path], message)
+  checkRetry(policy.retry, within('retry'))
+  checkScheduleToClose(policy.schedule_to_close, within('schedule_to_close'))
+  checkBlobSize(policy.blob_size, within('blob_size'))
 }
 
 function checkRetry(retry: { initial_interval: number; max_interval: number }, report: Report): void {
@@ -228,8 +259,9 @@ function checkBlobSize(size: { error: number; warn: number }, report: Report): v
   if (size.warn > size.error) report(['warn'], 'must not be larger than `error`')
 }
 
-function secretOf(text: string): string | undefined {
-  const encoded = text.startsWith('whsec_') ? text.slice('whsec_'.length) : ''
+/** `whsec_` and the base64 form of 24 to 64 bytes. */
+export function isSigningSecret(text: string): boolean {
+  const encoded = text.startsWith('whsec_') && text.length <= 100 ? text.slice('whsec_'.length) : ''
   const bytes = Buffer.from(encoded, 'base64')
-  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded ? text : undefined
+  return bytes.length >= 24 && bytes.length <= 64 && bytes.toString('base64') === encoded
 }

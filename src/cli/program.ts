@@ -7,6 +7,7 @@ import { configCommand } from './config.ts'
 import { doctorCommand } from './doctor.ts'
 import { jobCommand } from './job.ts'
 import { migrateCommand } from './migrate.ts'
+import { namespaceCommand } from './namespace.ts'
 import { projectCommand } from './project.ts'
 import { restoreCommand } from './restore.ts'
 import { devCommand, serveCommand } from './serve.ts'
@@ -40,6 +41,7 @@ function createProgram(): Command {
     userCommand(),
     tokenCommand(),
     projectCommand(),
+    namespaceCommand(),
     jobCommand(),
     backupCommand(),
     restoreCommand(),

@@ -30,11 +30,16 @@ async function runServer(mode: 'dev' | 'serve', command: Command): Promise<void>
 
 async function serveUntilStopped(mode: 'dev' | 'serve', command: Command): Promise<void> {
   const stop = stopSignal()
-  const { settings } = await loadSettings({ mode, env: processEnvironment(), cwd: process.cwd(), ...flagsOf(command) })
+  const { settings, sources } = await loadSettings({
+    mode,
+    env: processEnvironment(),
+    cwd: process.cwd(),
+    ...flagsOf(command),
+  })
   const { log_level: level, log_format: format } = settings.telemetry
   const log = createLogger({ level, format })
   dieLoudly(log)
-  const app = await startApp({ settings, mode, log, clock: new SystemClock() })
+  const app = await startApp({ settings, sources, mode, log, clock: new SystemClock() })
   process.stdout.write(
     `commonplace is listening on ${app.url} (gRPC on ${app.grpcAddress})\n${setupLine(app.setupLink)}`,
   )

@@ -1,10 +1,12 @@
 /** What the rest of the server may use of the knowledge feature. */
 export type { KnowledgeDeps } from './deps.ts'
+export { MAX_CONTENT } from './note/note-input.ts'
 export { NoteService } from './note/note-service.ts'
 export { DeletedProjects } from './project/deleted-projects.ts'
 export { resolveProject } from './project/look-up.ts'
 export type { ListedProject } from './project/project.ts'
 export { ProjectService } from './project/project-service.ts'
 export { purgeProject } from './project/purge-project.ts'
+export { countCreatedNotes, countNotes, notesOf } from './project/store-note-numbers.ts'
 export { registerKnowledge } from './register.ts'
 export { openSearchIndex, type SearchIndex } from './search/search-index.ts'

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import type { IdentityChanges } from '../platform/auth/identity-changes.ts'
-import type { Clock } from '../platform/clock/clock.ts'
+import type { UserId } from '../platform/auth/principal.ts'
+import type { Clock, Micros } from '../platform/clock/clock.ts'
 import type { JobEngine } from '../platform/jobs/job-engine.ts'
 import type { Logger } from '../platform/logging/logger.ts'
 import type { PersonalData } from '../platform/personal-data/personal-data.ts'
@@ -22,6 +23,8 @@ export interface UsersDeps {
   personalData: PersonalData
   /** For secrets that have to be read again. */
   cipher: Cipher
+  /** Told of every user who signed in. Must not throw. */
+  onSignedIn?(userId: UserId, now: Micros): void
   /** The public address of this server, without a slash at the end. Never from a request. */
   baseUrl(): string
 }

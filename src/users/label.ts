@@ -1,6 +1,6 @@
 import { AppError } from '../platform/errors/app-error.ts'
 
-const LONGEST = 255
+export const LONGEST_LABEL = 255
 // A terminal would obey some of them, and PostgreSQL cannot store others.
 const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u
 
@@ -8,7 +8,9 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u
 export function labelProblem(text: string): string | undefined {
   const trimmed = text.trim()
   if (trimmed === '') return 'must not be empty'
-  if (trimmed.length > LONGEST && [...trimmed].length > LONGEST) return `must have at most ${LONGEST} characters`
+  if (trimmed.length > LONGEST_LABEL && [...trimmed].length > LONGEST_LABEL) {
+    return `must have at most ${LONGEST_LABEL} characters`
+  }
   return UNPRINTABLE.test(trimmed) ? 'must not hold control characters' : undefined
 }
 

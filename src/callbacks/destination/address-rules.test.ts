@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { createIpFilter } from '../../platform/outbound/ip-filter.ts'
 import { type AddressRule, findRuleProblem } from './address-rules.ts'
 import { findTargetProblem } from './find-target-problem.ts'
-import { createIpFilter } from './ip-filter.ts'
 import { readTarget, type Target } from './target.ts'
 
 const DEFAULT_RULES = [{ pattern: '*', allow_insecure: false }]

@@ -1,5 +1,5 @@
+import type { IpFilter } from '../../platform/outbound/ip-filter.ts'
 import { type AddressRule, findRuleProblem } from './address-rules.ts'
-import type { IpFilter } from './ip-filter.ts'
 import { portOf, type Target } from './target.ts'
 
 export interface TargetPolicy {

@@ -1,4 +1,6 @@
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+// What most values consist of, and a socket takes as it is.
+const PLAIN = /^[\t\x20-\x7e]*$/
 // All control characters but the tab, which a value may hold.
 const UNSENDABLE = /[^\P{Cc}\t]/gu
 
@@ -12,5 +14,6 @@ export function hasControlCharacters(text: string): boolean {
 
 /** A value as a socket takes it: one character for each byte of its UTF-8 form, nothing that could end the line. */
 export function headerText(value: string): string {
+  if (PLAIN.test(value)) return value
   return Buffer.from(value.replace(UNSENDABLE, ' ')).toString('latin1')
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Answer, readAnswer, snippetOf } from './read-answer.ts'
-import { DestinationRefused, readError } from './read-error.ts'
+import { AddressRefused } from '../../platform/outbound/address-refused.ts'
+import type { Answer } from '../../platform/outbound/outbound-request.ts'
+import { readAnswer, snippetOf } from './read-answer.ts'
+import { readError } from './read-error.ts'
 
 const NOW = Date.UTC(2026, 0, 1, 12) * 1000
 const HOUR_MS = 3_600_000
@@ -276,7 +278,7 @@ test('an error instead of an answer is worth another try and keeps its text', ()
 })
 
 test('a destination that we refuse to call is not tried again, however deep the refusal lies', () => {
-  const refusal = new DestinationRefused()
+  const refusal = new AddressRefused()
   for (const error of [refusal, new Error('x', { cause: refusal }), new AggregateError([new Error('y'), refusal])]) {
     assert.deepEqual(readError(error), {
       result: 'terminal',

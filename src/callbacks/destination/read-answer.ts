@@ -1,19 +1,9 @@
 import type { Micros } from '../../platform/clock/clock.ts'
+import type { Answer } from '../../platform/outbound/outbound-request.ts'
 import { HANDLER_ERROR_TYPE, RETRYABLE_HEADER } from './literals.ts'
 import { readRetryAfter } from './retry-after.ts'
 import { decodeStart, shortText } from './short-text.ts'
 import { MAX_MESSAGE_BYTES, retryableFailure, SUCCESS, type Verdict } from './verdict.ts'
-
-export interface Answer {
-  status: number
-  /** The reason phrase; empty where the protocol has none. */
-  statusText: string
-  header(name: string): string | undefined
-  /** What was read of the body. */
-  body: Uint8Array
-  /** Why the body was not read to its end: too large, broken off. */
-  bodyProblem?: string
-}
 
 interface FailureBody {
   message: string

@@ -1,12 +1,5 @@
+import { AddressRefused } from '../../platform/outbound/address-refused.ts'
 import { retryableFailure, terminalFailure, type Verdict } from './verdict.ts'
-
-/** Thrown instead of connecting: by the rules, or because the name resolves to where nobody may send us. */
-export class DestinationRefused extends Error {
-  constructor(message = 'destination address not allowed') {
-    super(message)
-    this.name = 'DestinationRefused'
-  }
-}
 
 const TIMEOUT_CODES = new Set([
   'ETIMEDOUT',
@@ -20,7 +13,7 @@ const DEEPEST_CAUSE = 8
 /** What it means that no answer came: worth another try, unless we ourselves refused to connect. */
 export function readError(error: unknown): Verdict {
   const chain = causesOf(error)
-  const refusal = chain.find((cause) => cause instanceof DestinationRefused)
+  const refusal = chain.find((cause) => cause instanceof AddressRefused)
   if (refusal !== undefined) return terminalFailure(refusal.message)
   const texts = [...chain.map(({ message }) => message), ...chain.map(codeOf)]
   const message = texts.find((text) => text !== '') ?? 'the request failed'

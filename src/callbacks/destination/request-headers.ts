@@ -29,6 +29,7 @@ const PROTECTED_NAMES = new Set([
   'trailer',
   'expect', // asks for a dialogue that an attempt does not hold
 ])
+const USER_AGENT = `Commonplace/${VERSION}`
 const PROTECTED_PREFIXES = ['content-', 'proxy-', 'webhook-']
 
 /** Names in lower case, each once; values as a socket takes them. */
@@ -36,25 +37,24 @@ export function requestHeaders(facts: AttemptFacts): Map<string, string> {
   const { callback, completion, secrets } = facts
   const timestamp = Math.floor(facts.attemptedAt / MICROS_PER_SECOND)
   const headers = new Map<string, string>()
-  const set = (name: string, value: string) => headers.set(name, headerText(value))
 
-  set('user-agent', `Commonplace/${VERSION}`)
-  set(START_TIME_HEADER, new Date(facts.createdAt / MICROS_PER_MS).toUTCString())
-  set(CLOSE_TIME_HEADER, preciseTime(facts.createdAt))
-  for (const [given, value] of Object.entries(callback.header)) {
+  headers.set('user-agent', USER_AGENT)
+  headers.set(START_TIME_HEADER, new Date(facts.createdAt / MICROS_PER_MS).toUTCString())
+  headers.set(CLOSE_TIME_HEADER, preciseTime(facts.createdAt))
+  for (const given in callback.header) {
     const name = given.toLowerCase()
-    if (isHeaderName(name) && !isProtected(name)) set(name, value)
+    if (isHeaderName(name) && !isProtected(name)) headers.set(name, headerText(callback.header[given] as string))
   }
-  if (callback.token !== '') set(TOKEN_HEADER, callback.token)
+  if (callback.token !== '') headers.set(TOKEN_HEADER, headerText(callback.token))
 
-  set(STATE_HEADER, completion.state)
-  for (const [name, value] of completion.headers) set(name, value)
-  set('content-length', String(completion.body.byteLength))
-  set('webhook-id', facts.runId)
-  set('webhook-timestamp', String(timestamp))
-  set('webhook-attempt', String(facts.attempt))
+  headers.set(STATE_HEADER, completion.state)
+  for (const [name, value] of completion.headers) headers.set(name, headerText(value))
+  headers.set('content-length', String(completion.body.byteLength))
+  headers.set('webhook-id', headerText(facts.runId))
+  headers.set('webhook-timestamp', String(timestamp))
+  headers.set('webhook-attempt', String(facts.attempt))
   if (secrets.length > 0) {
-    set('webhook-signature', signatureOf(secrets, { id: facts.runId, timestamp, body: completion.body }))
+    headers.set('webhook-signature', signatureOf(secrets, { id: facts.runId, timestamp, body: completion.body }))
   }
   return headers
 }

@@ -1,4 +1,4 @@
-import { SEARCH_ATTRIBUTE_TYPES } from '../settings.ts'
+export const SEARCH_ATTRIBUTE_TYPES = ['Keyword', 'KeywordList', 'Text', 'Int', 'Double', 'Bool', 'Datetime'] as const
 
 export type FieldType = (typeof SEARCH_ATTRIBUTE_TYPES)[number]
 

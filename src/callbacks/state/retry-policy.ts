@@ -15,6 +15,15 @@ export interface RetryPolicy {
 /** `attempt` is an int32 on the wire: a run that got there has used up its attempts, whatever its policy says. */
 export const MOST_ATTEMPTS = 2_147_483_647
 
+/** For events after which nothing is attempted again. */
+export const NO_RETRY: RetryPolicy = {
+  initialMicros: 1,
+  maximumMicros: 1,
+  coefficient: 1,
+  jitter: 0,
+  maximumAttempts: 1,
+}
+
 /** The section `retry` of the settings, whose durations are milliseconds. */
 export function retryPolicyOf(settings: {
   initial_interval: number

@@ -16,7 +16,7 @@ import { trashNote } from '../history/store-trash.ts'
 import { bindForwardReferences, bindOwnLinks, replaceRelations, unbind } from '../link/bind-links.ts'
 import { addNames, dropNames, replaceNames } from '../link/names.ts'
 import type { FoundNames } from '../link/store-names.ts'
-import { noteTally } from '../project/note-tally.ts'
+import { createdNotesTally, noteTally } from '../project/note-tally.ts'
 import { dropSearchRows, replaceSearchRows } from '../search/store-search-rows.ts'
 import type { NoteChange } from '../tables.ts'
 import { splitText } from '../text/frontmatter.ts'
@@ -86,7 +86,7 @@ export async function createNote(
   await replaceSearchRows(tx, note, state, true)
   await addToTally(tx, noteTally(project.id), 1)
   // A note that comes back was counted when it was new.
-  if (again === undefined) await addToTally(tx, notesOfDay(now), 1)
+  if (again === undefined) await addToTally(tx, createdNotesTally(toRfc3339(now).slice(0, 10)), 1)
   await finish(tx, context, note, note.last_change)
   const parts = { observations: state.parsed.observations, outgoing, ...(!isAwaited && { incoming: NO_RELATIONS }) }
   return { note: { ...note, content: state.content }, parts }
@@ -156,11 +156,6 @@ export async function removeNote(tx: Transaction, context: WriteContext, note: N
   await unbind(tx, project, note.id)
   await addToTally(tx, noteTally(project.id), -1)
   await finish(tx, context, { ...note, version: note.version + 1 }, 'deleted')
-}
-
-/** The kept count of notes made on a day (UTC), whatever became of them. */
-export function notesOfDay(now: Micros): string {
-  return `notes.created:${toRfc3339(now).slice(0, 10)}`
 }
 
 async function finish(

@@ -31,12 +31,28 @@ async function blankAll(tx: Transaction, organizationId: OrganizationId, column:
   }
 }
 
+/** Events of one action in whose changes one of the texts stands, whoever they are by and about. */
+export async function blankMentions(
+  tx: Transaction,
+  { organizationId, action, texts }: { organizationId: OrganizationId; action: string; texts: readonly string[] },
+): Promise<void> {
+  for (let after: AuditPosition | undefined; ; ) {
+    const rows = await nextEvents(tx, organizationId, 'action', action, after)
+    const found = rows.filter(({ changes }) => texts.some((text) => changes.toLowerCase().includes(text.toLowerCase())))
+    for (const [changes, positions] of byBlankedChanges(found)) {
+      await tx.query.updateTable('audit_events').set({ changes }).where('position', 'in', positions).execute()
+    }
+    after = rows.at(-1)
+    if (rows.length < BATCH) return
+  }
+}
+
 type Event = Pick<AuditRow, 'at' | 'position' | 'changes' | 'action'>
 
 async function nextEvents(
   tx: Transaction,
   organizationId: OrganizationId,
-  column: Column,
+  column: Column | 'action',
   id: string,
   after: AuditPosition | undefined,
 ): Promise<Event[]> {

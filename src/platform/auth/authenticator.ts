@@ -38,6 +38,8 @@ export interface AuthenticatorOptions {
   sessionIdleMs: number
   sessionMaxMs: number
   requireMfa?: MfaPolicy
+  /** Told of every request that credentials let in. On the path of each: it must be quick, and must not throw. */
+  onAccepted?(principal: Principal, now: Micros): void
 }
 
 // Other nodes may learn of a change through nothing but this age, so it bounds how long a revoked right lives on.
@@ -142,6 +144,7 @@ export class DatabaseAuthenticator implements Authenticator {
       return BAD_CSRF
     }
     this.#usage.record(TABLES[credentials.kind], principal.credentialId as string, now)
+    this.#options.onAccepted?.(principal, now)
     return { kind: 'ok', principal }
   }
 

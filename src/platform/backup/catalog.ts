@@ -8,6 +8,8 @@ export interface CatalogTable {
   name: string
   /** Those that hold data; a generated column is made again by the database that takes the row. */
   columns: string[]
+  /** Those of them that hold numbers beyond what JavaScript keeps exactly. */
+  numeric: string[]
   /** The column that the database counts up by itself. */
   identity: string | null
   /** Whether the migrations themselves put rows there: those come with a backup, and are no sign of use. */
@@ -48,9 +50,9 @@ export async function catalogOf(migrations: readonly Migration[]): Promise<Catal
 
 function describe(scratch: SqliteConnection, name: string): CatalogTable {
   // `hidden` is 2 or 3 for a generated column.
-  const columns = rowsOf<{ name: string; pk: number }>(
+  const columns = rowsOf<{ name: string; type: string; pk: number }>(
     scratch,
-    `select name, pk from pragma_table_xinfo('${name}') where hidden = 0 order by cid`,
+    `select name, type, pk from pragma_table_xinfo('${name}') where hidden = 0 order by cid`,
   )
   const [table] = rowsOf<{ sql: string }>(
     scratch,
@@ -60,6 +62,7 @@ function describe(scratch: SqliteConnection, name: string): CatalogTable {
   return {
     name,
     columns: columns.map((column) => column.name),
+    numeric: columns.filter((column) => /^numeric$/i.test(column.type)).map((column) => column.name),
     identity: counts ? (columns.find((column) => column.pk === 1)?.name ?? null) : null,
     seeded: scratch.rows(`select 1 from "${name}" limit 1`, []).length > 0,
   }

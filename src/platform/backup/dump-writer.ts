@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { sql } from 'kysely'
 import { type Clock, toRfc3339 } from '../clock/clock.ts'
-import type { Database, Reader } from '../storage/database.ts'
+import type { Database, Engine, Reader } from '../storage/database.ts'
 import type { Migration } from '../storage/migrations/index.ts'
 import { type CatalogTable, catalogOf } from './catalog.ts'
 import { countRows, type RowCounts } from './count-rows.ts'
@@ -63,12 +63,13 @@ async function* lines(
   const total = Object.values(expected).reduce((sum, count) => sum + count, 0)
   let done = 0
   for (const table of tables) {
-    const { name, columns } = table
+    const { name, columns, numeric } = table
     yield json({ table: name, columns, identity: await identityOf(snapshot, table) } satisfies DumpTable)
     written[name] = 0
     const rows = snapshot.query
       .selectFrom(name as never)
-      .select(columns as never[])
+      .select(columns.filter((column) => !numeric.includes(column)) as never[])
+      .select(numeric.map((column) => digitsOf(snapshot.engine, column).as(column)))
       .stream(ROWS_PER_FETCH)
     for await (const row of rows as AsyncIterable<Record<string, unknown>>) {
       yield json(columns.map((column) => encodeValue(row[column])))
@@ -77,6 +78,14 @@ async function* lines(
     }
   }
   onProgress?.(done, total)
+}
+
+/** As text, which both engines turn into the same number again. SQLite's own text of a fraction would lose digits. */
+function digitsOf(engine: Engine, column: string) {
+  const value = sql.ref(column)
+  return engine === 'sqlite'
+    ? sql`case when typeof(${value}) = 'integer' then cast(${value} as text) else ${value} end`
+    : sql`cast(${value} as text)`
 }
 
 /** Joins lines into pieces worth compressing, and closes with the trailer over all of them. */

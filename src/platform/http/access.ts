@@ -6,11 +6,12 @@ import { allows, type Principal } from '../auth/principal.ts'
  * Who may call an operation:
  * - `public`: anybody, credentials are not even looked at;
  * - `optional`: anybody, and the principal is known when good credentials were sent (bad ones are ignored);
+ * - `bearer`: the same, but the token of a user in the Authorization header is the only credential that counts;
  * - `signed_in`: whoever has good credentials;
  * - a permission: whoever holds it;
  * - a rule, where a permission alone does not say it.
  */
-export type Access = 'public' | 'optional' | 'signed_in' | PermissionName | AccessRule
+export type Access = 'public' | 'optional' | 'bearer' | 'signed_in' | PermissionName | AccessRule
 
 export interface AccessRule {
   /** For the documentation: `user_access_read, or the user itself`. */
@@ -40,9 +41,15 @@ export function selfOr(permission: PermissionName, parameter: string): AccessRul
   }
 }
 
+/** Whether anybody may call. */
+export function isOpen(access: Access): access is 'public' | 'optional' | 'bearer' {
+  return access === 'public' || access === 'optional' || access === 'bearer'
+}
+
 export function describeAccess(access: Access): string {
   if (access === 'public') return 'public'
   if (access === 'optional') return 'public; credentials are used when sent'
+  if (access === 'bearer') return 'public; the token of a user is used when sent'
   if (access === 'signed_in') return 'any valid credentials'
   return typeof access === 'string' ? access : access.description
 }
@@ -57,6 +64,6 @@ export function refusalOf(access: Access, principal: Principal, request: Fastify
 
 function missingOf(access: Access, principal: Principal, request: FastifyRequest): string | null {
   if (typeof access === 'object') return access.allows(principal, request) ? null : access.refusal
-  if (access === 'public' || access === 'optional' || access === 'signed_in') return null
+  if (isOpen(access) || access === 'signed_in') return null
   return allows(principal, access) ? null : `Missing permission: ${access}`
 }

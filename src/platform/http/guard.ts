@@ -6,7 +6,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify
 import type { Authentication, Principal } from '../auth/principal.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { Verdict } from '../rate-limit/rate-limiter.ts'
-import { type Access, refusalOf } from './access.ts'
+import { type Access, isOpen, refusalOf } from './access.ts'
 import { plainAddress } from './client-address.ts'
 import { HttpCredentialSource } from './credential-source.ts'
 import type { HttpPlatform } from './platform.ts'
@@ -26,7 +26,9 @@ export interface GuardOptions {
 
 export function guard(platform: HttpPlatform, options: GuardOptions): onRequestHookHandler {
   const { access, label, headerBlock, cacheControl } = options
-  const rateRules = options.rateRules.filter(({ bucket }) => platform.rateLimiter.isOn(bucket))
+  const rateRules = options.rateRules.filter(
+    ({ bucket, size }) => size !== undefined || platform.rateLimiter.isOn(bucket),
+  )
   const judged = { ...options, rateRules }
 
   return function onRequest(request, reply, done) {
@@ -36,7 +38,8 @@ export function guard(platform: HttpPlatform, options: GuardOptions): onRequestH
       if (headerBlock !== undefined) response.headerBlock = headerBlock
     }
     if (cacheControl !== null) reply.header('cache-control', cacheControl)
-    if (access !== 'public') authenticate(platform, judged, request, reply, done)
+    const isAnonymous = access === 'public' || (access === 'bearer' && request.headers.authorization === undefined)
+    if (!isAnonymous) authenticate(platform, judged, request, reply, done)
     else if (rateRules.length === 0) done()
     else count(platform, judged, request, reply, done)
   }
@@ -100,8 +103,9 @@ function admit(
 ): Promise<void> | undefined {
   const { access, surface, rateRules } = options
   let refusal: AppError | null = null
-  if (authentication.kind === 'ok') identify(request, reply, authentication.principal)
-  else if (access !== 'optional') refusal = credentialError(surface, authentication, platform.origin())
+  if (authentication.kind === 'ok') {
+    if (access !== 'bearer' || isOfUser(authentication.principal)) identify(request, reply, authentication.principal)
+  } else if (!isOpen(access)) refusal = credentialError(surface, authentication, platform.origin())
   if (refusal !== null && surface !== 'instance') throw refusal
   const decide = (verdict: Verdict | null) => {
     if (verdict !== null) applyVerdict(verdict, surface, reply, platform.clock.now())
@@ -132,6 +136,11 @@ function refuseWithoutRight(
     },
   })
   throw new AppError('permission_denied', surface === 'instance' ? 'This action is not allowed' : reason)
+}
+
+/** A key pair is no token, and whoever still has to enrol a second factor has proved too little. */
+function isOfUser({ method, mustEnrol }: Principal): boolean {
+  return (method === 'token' || method === 'session') && mustEnrol !== true
 }
 
 function identify(request: FastifyRequest, reply: FastifyReply, principal: Principal): void {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { TSchema } from 'typebox'
-import { describeAccess } from './access.ts'
+import { describeAccess, isOpen } from './access.ts'
 import { JSON_TYPES } from './json-body.ts'
 import { type AnyOperation, idempotencyOf, isRawBody, type RawBody, rateRulesOf } from './operation.ts'
 import type { HttpPlatform } from './platform.ts'
@@ -105,7 +105,7 @@ function describe(operation: AnyOperation, schemas: Record<string, JsonSchema>):
   const { surface, schema } = operation
   const responses: OpenApiOperation['responses'] = {}
   for (const [status, body] of Object.entries(schema.response)) {
-    responses[status] = success(Number(status), body as TSchema | RawBody | null, schemas)
+    responses[status] = success(Number(status), body as TSchema | RawBody | null, schemas, operation.alsoAs)
   }
   for (const status of errorStatuses(operation))
     responses[status] ??= { $ref: `#/components/responses/${errorName(surface)}` }
@@ -123,7 +123,12 @@ function describe(operation: AnyOperation, schemas: Record<string, JsonSchema>):
       ...parameters('query', schema.querystring, schemas),
       ...(idempotencyOf(operation) === null ? [] : [IDEMPOTENCY_KEY]),
     ],
-    ...(schema.body && { requestBody: { required: true, content: Object.fromEntries(JSON_TYPES.map(content)) } }),
+    ...(schema.body && {
+      requestBody: {
+        required: true,
+        content: { ...Object.fromEntries(JSON_TYPES.map(content)), ...otherForm(operation.alsoAs) },
+      },
+    }),
     responses,
     'x-access': describeAccess(operation.access),
     ...(buckets.length > 0 && { 'x-rate-limits': buckets }),
@@ -132,12 +137,13 @@ function describe(operation: AnyOperation, schemas: Record<string, JsonSchema>):
 
 function securityOf({ access }: AnyOperation): Record<string, string[]>[] {
   if (access === 'public') return []
+  if (access === 'bearer') return [{}, { bearer: [] }]
   const schemes: Record<string, string[]>[] = [{ bearer: [] }, { apiKey: [], applicationKey: [] }]
   return access === 'optional' ? [{}, ...schemes] : schemes
 }
 
 function errorStatuses({ access, schema, rateLimit, surface }: AnyOperation): string[] {
-  const statuses = access === 'public' || access === 'optional' ? [] : ['401', '403']
+  const statuses = isOpen(access) ? [] : ['401', '403']
   if (schema.body || schema.querystring)
     statuses.push(surface === 'knowledge' || surface === 'instance' ? '422' : '400')
   if (schema.params) statuses.push('404')
@@ -146,11 +152,21 @@ function errorStatuses({ access, schema, rateLimit, surface }: AnyOperation): st
   return [...statuses, 'default']
 }
 
-function success(status: number, body: TSchema | RawBody | null, schemas: Record<string, JsonSchema>) {
+function success(
+  status: number,
+  body: TSchema | RawBody | null,
+  schemas: Record<string, JsonSchema>,
+  alsoAs: string | undefined,
+) {
   if (body === null) return { description: STATUS_CODES[status] ?? 'Done' }
   if (isRawBody(body)) return { description: body.description, content: { [body.contentType]: {} } }
   const description = (body as JsonSchema).description ?? STATUS_CODES[status] ?? 'Done'
-  return { description, content: { 'application/json': { schema: hoist(body as JsonSchema, schemas) } } }
+  const json = { 'application/json': { schema: hoist(body as JsonSchema, schemas) } }
+  return { description, content: { ...json, ...otherForm(alsoAs) } }
+}
+
+function otherForm(type: string | undefined): Record<string, { schema: JsonSchema }> {
+  return type === undefined ? {} : { [type]: { schema: { type: 'string', format: 'binary' } } }
 }
 
 function errorName(surface: Surface): string {

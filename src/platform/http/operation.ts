@@ -51,13 +51,15 @@ export interface OperationOptions<S extends OperationSchema = OperationSchema> {
   /** A bucket counted per credential owner, or rules; null for none. */
   rateLimit: string | readonly RateRule[] | null
   schema: S
+  /** A media type in which body and answers are also taken and given, for the documentation. */
+  alsoAs?: string
   /** Bytes, where it differs from the surface's. */
   bodyLimit?: number
   /** Tag answers by content and answer `If-None-Match` with 304. */
   etag?: boolean
   /** Whether `Idempotency-Key` is honoured. By default on every POST of the users surface that knows its caller. */
   idempotent?: Idempotent | false
-  /** Of successful answers; `private, no-cache` by default unless the operation is public. */
+  /** Of successful answers; `private, no-cache` by default unless the operation is public, or says it by itself. */
   cacheControl?: string
   /** The answer is a page for people: it may have a style sheet. */
   page?: boolean
@@ -87,7 +89,7 @@ export function operation<const S extends OperationSchema>(
       rateRules: rateRulesOf(options),
       label,
       headerBlock: options.page ? PAGE_HEADERS : undefined,
-      cacheControl: options.cacheControl ?? (options.access === 'public' ? null : 'private, no-cache'),
+      cacheControl: options.cacheControl ?? (isPublic(options) ? null : 'private, no-cache'),
     }),
     ...sendHooks(platform, options),
   }
@@ -103,6 +105,10 @@ export function operation<const S extends OperationSchema>(
       handler: options.handler as unknown as RouteHandlerMethod,
     })
   }
+}
+
+function isPublic({ access }: Pick<AnyOperation, 'access'>): boolean {
+  return access === 'public' || access === 'bearer'
 }
 
 function sendHooks(platform: HttpPlatform, options: AnyOperation): Partial<RouteShorthandOptions> {

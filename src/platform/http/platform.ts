@@ -11,7 +11,6 @@ import type { AccessLog } from './access-log.ts'
 import type { AnyOperation } from './operation.ts'
 import type { RateRule } from './rate-rules.ts'
 import type { RouteIndex } from './route-index.ts'
-import type { Surface } from './surface.ts'
 
 export interface HttpSettings {
   base_url: string | null
@@ -43,8 +42,8 @@ export interface HttpDeps {
   idempotency?: Idempotency
   /** Told about callers with good credentials who lack the permission. Must not throw. */
   onDenied?(denial: Denial): void
-  /** Limits on requests that no operation answers, where a surface wants them counted. */
-  unknownRouteLimits?: Partial<Record<Surface, readonly RateRule[]>>
+  /** Limits on requests that no operation answers, by their path, where somebody wants them counted. */
+  unknownRouteLimits?(path: string): readonly RateRule[]
 }
 
 /** The operations that share a path, by method. */

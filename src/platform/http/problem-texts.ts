@@ -30,10 +30,10 @@ export function problemTexts(root: JsonSchema, errors: TLocalizedValidationError
   const unions = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
   const problems: Place[] = []
   const said = new Set<string>()
-  const meant = new Set(unions.flatMap((union) => meantBranch(union, errors)))
+  const meant = new Map(unions.map((union) => [union, new Set(meantBranch(union, errors))]))
   for (const error of errors) {
-    if (!meant.has(error) && unions.some((union) => isBranchOf(union, error))) continue
-    if (unions.includes(error) && errors.some((one) => meant.has(one) && isBranchOf(error, one))) continue
+    if (unions.some((union) => isBranchOf(union, error) && !meant.get(union)?.has(error))) continue
+    if ((meant.get(error)?.size ?? 0) > 0) continue
     for (const problem of toProblems(root, error)) {
       const key = `${problem.at.join('/')} ${problem.text}`
       if (!said.has(key)) problems.push(problem)

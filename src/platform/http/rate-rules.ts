@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Principal } from '../auth/principal.ts'
 import { AppError } from '../errors/app-error.ts'
-import { secondsLeft } from '../rate-limit/bucket.ts'
+import { type BucketSettings, secondsLeft, toBucket } from '../rate-limit/bucket.ts'
 import { type RateHeaderStyle, rateHeaders } from '../rate-limit/rate-headers.ts'
 import type { Spend, Verdict } from '../rate-limit/rate-limiter.ts'
 import { networkOf } from './client-address.ts'
@@ -15,6 +15,8 @@ export interface RateRule {
    * `anonymous`: the same, but only for requests without credentials; `credential`, `user`: only with credentials.
    */
   per: 'owner' | 'address' | 'anonymous' | 'credential' | 'user'
+  /** For a bucket that no setting of the process fixes: how large it is at this moment. */
+  size?(): BucketSettings
   /** 0 only shows what is left, for an operation whose handler counts by itself (see spend.ts). 1 when absent. */
   cost?: number
 }
@@ -25,9 +27,10 @@ export function headerStyleOf(surface: Surface): RateHeaderStyle {
 
 export function spendsOf(rules: readonly RateRule[], principal: Principal | null, request: FastifyRequest): Spend[] {
   const spends: Spend[] = []
-  for (const { bucket, per, cost } of rules) {
-    const subject = subjectOf(per, principal, request)
-    if (subject !== null) spends.push({ bucket, subject, cost })
+  for (const { bucket: name, per, cost, size } of rules) {
+    const bucket = size === undefined ? name : toBucket(name, size())
+    const subject = bucket === undefined ? null : subjectOf(per, principal, request)
+    if (bucket !== undefined && subject !== null) spends.push({ bucket, subject, cost })
   }
   return spends
 }

@@ -16,6 +16,15 @@ test('a fixed segment wins over a parameter, and the search comes back when it l
   assert.equal(index.find('/users/me/keys/'), '/users/me/keys')
 })
 
+test('a parameter behind a fixed beginning matches what begins so, and nothing else', () => {
+  const index = indexOf('/@:name', '/@:name/feed', '/about')
+  assert.equal(index.find('/@ada'), '/@:name')
+  assert.equal(index.find('/@ada/feed'), '/@:name/feed')
+  assert.equal(index.find('/@'), null)
+  assert.equal(index.find('/ada'), null)
+  assert.equal(index.find('/about'), '/about')
+})
+
 test('what no pattern describes is not found', () => {
   const index = indexOf('/users/:id', '/files/*', '/')
   assert.equal(index.find('/user'), null)

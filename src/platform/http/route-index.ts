@@ -1,6 +1,8 @@
 interface Branch<T> {
   fixed: Map<string, Branch<T>>
   any: Branch<T> | null
+  /** By what a part begins with before its parameter: `@` of `@:name`. */
+  begun: Map<string, Branch<T>> | null
   rest: T | null
   here: T | null
 }
@@ -20,17 +22,14 @@ export class RouteIndex<T> {
         node.rest ??= make()
         return node.rest
       }
-      if (part.includes(':')) {
+      const colon = part.indexOf(':')
+      if (colon === 0) {
         node.any ??= branch()
         node = node.any
-      } else {
-        let next = node.fixed.get(part)
-        if (next === undefined) {
-          next = branch()
-          node.fixed.set(part, next)
-        }
-        node = next
-      }
+      } else if (colon > 0) {
+        node.begun ??= new Map()
+        node = childOf(node.begun, part.slice(0, colon))
+      } else node = childOf(node.fixed, part)
     }
     node.here ??= make()
     return node.here
@@ -42,7 +41,13 @@ export class RouteIndex<T> {
 }
 
 function branch<T>(): Branch<T> {
-  return { fixed: new Map(), any: null, rest: null, here: null }
+  return { fixed: new Map(), any: null, begun: null, rest: null, here: null }
+}
+
+function childOf<T>(children: Map<string, Branch<T>>, name: string): Branch<T> {
+  const child = children.get(name) ?? branch<T>()
+  children.set(name, child)
+  return child
 }
 
 // One slash at the end is ignored, as the router does.
@@ -56,6 +61,11 @@ function search<T>(node: Branch<T>, path: string[], depth: number): T | null {
   const fixed = node.fixed.get(part)
   const found = fixed === undefined ? null : search(fixed, path, depth + 1)
   if (found !== null) return found
+  for (const [beginning, child] of node.begun ?? []) {
+    if (part.length <= beginning.length || !part.startsWith(beginning)) continue
+    const within = search(child, path, depth + 1)
+    if (within !== null) return within
+  }
   const any = node.any === null || part === '' ? null : search(node.any, path, depth + 1)
   return any ?? node.rest
 }

@@ -47,6 +47,17 @@ test('what is wrong with a value that may be null is said of its type', () => {
   ])
 })
 
+test('so it is of a value that may be null inside an object that may be null', () => {
+  const Inner = Type.Union([
+    Type.Object({ name: Type.Union([Type.String({ maxLength: 5 }), Type.Null()]) }),
+    Type.Null(),
+  ])
+  const Outer = Type.Object({ inner: Inner })
+  assert.deepEqual(problemsOf(Outer, { inner: { name: 'too long' } }), ['inner.name must have at most 5 characters'])
+  assert.deepEqual(problemsOf(Outer, { inner: { name: 7 } }), ['inner.name must be a string or null'])
+  assert.deepEqual(problemsOf(Outer, { inner: 7 }), ['inner must be an object or null'])
+})
+
 test('values are never converted: a number in quotes is no number', () => {
   assert.deepEqual(problemsOf(Type.Object({ n: Type.Integer() }), { n: '1' }), ['n must be an integer'])
 })

@@ -44,7 +44,7 @@ async function countUnknown(
   const sibling = entry?.values().next().value
   const surface = sibling?.surface ?? surfaceOf(path)
   const ofSibling = surface === 'instance' && sibling !== undefined ? rateRulesOf(sibling) : undefined
-  const rules = ofSibling ?? platform.unknownRouteLimits?.[surface] ?? []
+  const rules = ofSibling ?? platform.unknownRouteLimits?.(path) ?? []
   if (rules.length === 0) return
   const verdict = await platform.rateLimiter.spend(spendsOf(rules, null, request))
   applyVerdict(verdict, surface, reply, platform.clock.now())

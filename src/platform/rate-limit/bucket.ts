@@ -5,12 +5,15 @@ export interface BucketSettings {
   limit: number
   /** Milliseconds. */
   period: number
+  /** Each process counts by itself, also where counters could be shared: for what costs less than counting together. */
+  isLocal?: boolean
 }
 
 export interface Bucket {
   readonly name: string
   readonly limit: number
   readonly periodMicros: number
+  readonly isLocal?: boolean
 }
 
 /** What is left of one bucket for one subject. */
@@ -21,8 +24,8 @@ export interface Allowance {
   readonly resetAt: Micros
 }
 
-export function toBucket(name: string, { limit, period }: BucketSettings): Bucket | undefined {
-  return limit > 0 && period > 0 ? { name, limit, periodMicros: period * MICROS_PER_MS } : undefined
+export function toBucket(name: string, { limit, period, isLocal }: BucketSettings): Bucket | undefined {
+  return limit > 0 && period > 0 ? { name, limit, periodMicros: period * MICROS_PER_MS, isLocal } : undefined
 }
 
 /** Windows are fixed and aligned to the clock, so every process agrees on where one begins. */

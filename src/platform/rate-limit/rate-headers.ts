@@ -20,8 +20,15 @@ export function rateHeaders(style: RateHeaderStyle, allowance: Allowance, now: M
   return headers
 }
 
+let writtenAt = Number.NaN
+let written = ''
+
+/** The last one is kept: all requests of a window have it. */
 function sixFractions(at: Micros): string {
+  if (at === writtenAt) return written
+  writtenAt = at
   const millis = Math.floor(at / MICROS_PER_MS)
   const micros = String(at - millis * MICROS_PER_MS).padStart(3, '0')
-  return `${new Date(millis).toISOString().slice(0, -1)}${micros}Z`
+  written = `${new Date(millis).toISOString().slice(0, -1)}${micros}Z`
+  return written
 }

@@ -35,6 +35,14 @@ test('subjects have counters of their own', () => {
   assert.equal(spend({ bucket: 'read', subject: 'bob' }).allowed, true)
 })
 
+test('a bucket that the caller brings along counts as those of the settings do, also when its size changes', () => {
+  const { spend } = limiter({})
+  const bucket = (limit: number) => ({ name: 'own', limit, periodMicros: 60_000_000 })
+  assert.equal(spend({ bucket: bucket(1), subject: 'ada' }).allowed, true)
+  assert.equal(spend({ bucket: bucket(1), subject: 'ada' }).allowed, false)
+  assert.equal(spend({ bucket: bucket(2), subject: 'ada' }).allowed, true)
+})
+
 test('a request that does the work of several counts as several, or not at all', () => {
   const { spend } = limiter({ invitations: { limit: 10, period: 60_000 } })
   const cost = (n: number) => spend({ bucket: 'invitations', subject: 'ada', cost: n })

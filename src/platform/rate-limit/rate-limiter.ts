@@ -14,7 +14,8 @@ import { MemoryWindows } from './memory-windows.ts'
 import { SharedWindows } from './shared-windows.ts'
 
 export interface Spend {
-  bucket: string
+  /** The name of one of the buckets of the settings, or one whose size the caller knows at this moment. */
+  bucket: string | Bucket
   /** Whose counter it is: a user, a credential, an address. */
   subject: string
   /** 1 unless one request does the work of several. */
@@ -71,12 +72,13 @@ export class RateLimiter {
   spend(spends: readonly Spend[]): Verdict | Promise<Verdict> {
     const now = this.#clock.now()
     const claims: Claim[] = []
-    for (const { bucket: name, subject, cost = 1 } of spends) {
-      const bucket = this.#buckets.get(name)
+    for (const { bucket: given, subject, cost = 1 } of spends) {
+      const bucket = typeof given === 'string' ? this.#buckets.get(given) : given
       if (bucket !== undefined) claims.push({ bucket, start: windowStart(bucket, now), subject, cost })
     }
     if (claims.length === 0) return UNLIMITED
-    return this.#shared === null ? this.#spendHere(claims) : this.#spendShared(claims, this.#shared)
+    const shared = claims.every(({ bucket }) => bucket.isLocal) ? null : this.#shared
+    return shared === null ? this.#spendHere(claims) : this.#spendShared(claims, shared)
   }
 
   #spendHere(claims: Claim[]): Verdict {

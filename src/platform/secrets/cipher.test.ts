@@ -51,6 +51,15 @@ describe('encryption of stored secrets', () => {
     )
   })
 
+  test('a derived key is the same wherever the key is, and another one for each purpose and key', () => {
+    const derived = cipher.deriveKey('tokens')
+    assert.equal(derived.length, 32)
+    assert.deepEqual(new Cipher(KEY).deriveKey('tokens'), derived)
+    for (const other of [cipher.deriveKey('others'), new Cipher(randomBytes(32)).deriveKey('tokens'), KEY]) {
+      assert.notDeepEqual(other, derived)
+    }
+  })
+
   test('a key has 32 bytes, as base64 of either alphabet or hexadecimal', () => {
     for (const text of [KEY.toString('hex'), KEY.toString('base64'), KEY.toString('base64url')]) {
       assert.deepEqual(parseEncryptionKey(text), KEY)

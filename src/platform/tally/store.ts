@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Engine, Reader, Transaction } from '../storage/database.ts'
 import { statement } from '../storage/statement.ts'
 
@@ -43,4 +44,13 @@ export async function readTallies(reader: Reader, names: readonly string[]): Pro
 
 export async function dropTally(tx: Transaction, name: string): Promise<void> {
   await tx.query.deleteFrom('tallies').where('name', '=', name).execute()
+}
+
+/** Drops the tallies of days before `date`, which end in their day: `users.created:2030-01-31`. */
+export async function dropTalliesBefore(tx: Transaction, prefix: string, date: string): Promise<void> {
+  await tx.query
+    .deleteFrom('tallies')
+    .where('name', 'like', `${prefix}____-__-__`)
+    .where(sql<string>`substr(name, ${sql.lit(prefix.length + 1)})`, '<', date)
+    .execute()
 }

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client'
 import { RequestTimings } from './request-timings.ts'
 
-export { Counter, Gauge, Histogram }
+export { Counter, Gauge, Histogram, type Metric }
 
 /** One registry per server, so that two servers in one test process do not share numbers. */
 export interface Metrics {

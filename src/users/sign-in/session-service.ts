@@ -5,7 +5,7 @@ import type { PermissionName } from '../../platform/auth/permissions.ts'
 import type { Principal, UserId } from '../../platform/auth/principal.ts'
 import { lacksSecondFactor, type MfaPolicy } from '../../platform/auth/second-factor.ts'
 import { mintCsrfToken, mintSessionToken } from '../../platform/auth/secrets.ts'
-import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
+import { type Clock, MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { newId } from '../../platform/ids/uuid.ts'
 import type { JobEngine } from '../../platform/jobs/job-engine.ts'
@@ -32,6 +32,8 @@ export interface SessionServiceOptions {
   changes: IdentityChanges
   /** Milliseconds. */
   settings: { session_idle: number; session_max: number; require_mfa: MfaPolicy }
+  /** Told of every user who signed in. Must not throw. */
+  onSignedIn?(userId: UserId, now: Micros): void
 }
 
 // More devices than a person has; whoever signs in more often loses the oldest session.
@@ -57,8 +59,9 @@ export class SessionService {
    * for the audit log.
    */
   async startSession(tx: Transaction, user: User, client?: ClientInfo, method = 'password'): Promise<StartedSession> {
-    const { clock, settings } = this.#options
+    const { clock, settings, onSignedIn } = this.#options
     const now = clock.now()
+    tx.afterCommit(() => onSignedIn?.(user.id, now))
     const secret = mintSessionToken()
     const started = {
       id: newId<'Session'>(),

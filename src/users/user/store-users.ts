@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import type { OrganizationId, UserId } from '../../platform/auth/principal.ts'
 import type { OrganizationsTable, UserStatus, UsersTable } from '../../platform/auth/tables.ts'
+import { toRfc3339 } from '../../platform/clock/clock.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import { addToTally } from '../../platform/tally/store.ts'
@@ -47,6 +48,7 @@ const insertRow = statement<UserRow>(
 export async function insertUser(tx: Transaction, user: User): Promise<boolean> {
   if ((await tx.change(insertRow, toUserRow(user))) === 0) return false
   await addToTally(tx, usersTally(user), 1)
+  if (!user.serviceAccount) await addToTally(tx, registrationsTally(toRfc3339(user.createdAt).slice(0, 10)), 1)
   return true
 }
 
@@ -65,6 +67,11 @@ export async function updateUser(tx: Transaction, before: User, after: User): Pr
 /** Users of one status and kind. */
 export function usersTally({ organizationId, status, serviceAccount }: UserGroup): string {
   return `users ${organizationId} ${status} ${serviceAccount ? 1 : 0}`
+}
+
+/** People who were made users on a day (`YYYY-MM-DD`, UTC), whatever became of them. */
+export function registrationsTally(date: string): string {
+  return `users.created:${date}`
 }
 
 async function moveTally(tx: Transaction, from: string, to: string): Promise<void> {

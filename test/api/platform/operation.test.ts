@@ -78,6 +78,16 @@ test('where credentials are optional, bad ones are ignored', async () => {
   assert.deepEqual(await who(bearer('reader')), { who: ADA })
 })
 
+test('where only the token of a user counts, nothing else does', async () => {
+  await using platform = await startPlatform({ routes: (server) => echo(server, { access: 'bearer' }) })
+  const who = async (init?: RequestInit) => (await fetch(`${platform.url}/api/v2/things/1`, init)).json()
+  assert.deepEqual(await who(), { who: null })
+  assert.deepEqual(await who(bearer('stolen')), { who: null })
+  assert.deepEqual(await who(bearer('keys')), { who: null }, 'a key pair is no token')
+  assert.deepEqual(await who(bearer('half')), { who: null }, 'nor is a session without its second factor')
+  assert.deepEqual(await who(bearer('reader')), { who: ADA })
+})
+
 test('the surfaces answer missing and bad credentials as their contracts say', async () => {
   await using platform = await startPlatform({
     routes(server) {

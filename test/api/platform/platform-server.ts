@@ -20,6 +20,8 @@ export class TokenAuthenticator implements Authenticator {
   readonly #principals: Record<string, Principal> = {
     admin: principal(['admin']),
     reader: principal(['notes_read']),
+    keys: { ...principal(['notes_read']), method: 'key_pair' },
+    half: { ...principal([]), method: 'session', mustEnrol: true },
   }
 
   async authenticate(source: { header(name: string): string | undefined }) {

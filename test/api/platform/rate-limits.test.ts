@@ -104,7 +104,7 @@ test('the instance style gives the time of the reset, counts errors too, and des
 
 test('unknown paths of a surface are counted where that is asked for', async () => {
   const buckets = { anonymous: { limit: 1, period: 60_000 } }
-  const unknownRouteLimits = { instance: INSTANCE_RULES }
+  const unknownRouteLimits = (path: string) => (path.startsWith('/api/v1/') ? INSTANCE_RULES : [])
   await using platform = await startPlatform({ routes, buckets, unknownRouteLimits })
   const status = async (path: string) => (await fetch(platform.url + path)).status
   assert.deepEqual([await status('/api/v1/nothing'), await status('/api/v1/nothing')], [404, 429])
@@ -128,4 +128,30 @@ test('where limits are off, their headers are absent', async () => {
   await using platform = await startPlatform({ routes, buckets: { users_read: { limit: 0, period: 60_000 } } })
   assert.deepEqual(limitsOf(await fetch(`${platform.url}/api/v2/users`, admin)), {})
   assert.deepEqual(limitsOf(await fetch(`${platform.url}/api/v1/instance`)), {})
+})
+
+test('a bucket may change its size, or go away, while the server runs', async () => {
+  let limit = 1
+  const route = (server: FastifyInstance) =>
+    operation(server, {
+      method: 'GET',
+      url: '/api/v1/instance',
+      operationId: 'GetInstance',
+      summary: 'Test',
+      surface: 'instance',
+      access: 'bearer',
+      rateLimit: [{ bucket: 'live', per: 'anonymous', size: () => ({ limit, period: 60_000 }) }],
+      schema: { response: { 200: Type.Object({}) } },
+      handler: async () => ({}),
+    })
+  await using platform = await startPlatform({ routes: route, clock: new FakeClock() })
+  const call = async () => {
+    const response = await fetch(`${platform.url}/api/v1/instance`)
+    return [response.status, response.headers.get('x-ratelimit-limit')]
+  }
+  assert.deepEqual([await call(), await call()], [[200, '1'], [429, '1']]) // biome-ignore format: two calls
+  limit = 3
+  assert.deepEqual([await call(), await call()], [[200, '3'], [200, '3']]) // biome-ignore format: two calls
+  limit = 0
+  assert.deepEqual(await call(), [200, null])
 })

@@ -42,6 +42,19 @@ eachDatabase('shared rate limits', ({ engine, open, openAgain }) => {
     assert.equal(allowed, engine === 'postgres' ? 5 : 10)
   })
 
+  test('a bucket of its own for each process costs no query', async () => {
+    const clock = new FakeClock()
+    const db = await open()
+    const own = [{ bucket: { name: 'own', limit: 2, periodMicros: 60_000_000, isLocal: true }, subject: 'ada' }]
+    const limiter = limiterOn(db, clock)
+    for (const allowed of [true, true, false]) {
+      const verdict = limiter.spend(own)
+      assert.ok(!(verdict instanceof Promise))
+      assert.equal(verdict.allowed, allowed)
+    }
+    assert.equal(await countWindows(db), 0)
+  })
+
   test('a cost that does not fit is not counted', async () => {
     const limiter = limiterOn(await open(), new FakeClock(), 10)
     const cost = (n: number) => limiter.spend([{ bucket: 'read', subject: 'ada', cost: n }])

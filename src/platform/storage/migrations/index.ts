@@ -4,6 +4,8 @@ import * as foundation from './0001-foundation.ts'
 import * as users from './0002-users.ts'
 import * as knowledge from './0003-knowledge.ts'
 import * as roleRemoval from './0004-role-removal.ts'
+import * as callbacks from './0005-callbacks.ts'
+import * as instance from './0006-instance.ts'
 
 export interface Migration {
   name: string
@@ -11,4 +13,4 @@ export interface Migration {
 }
 
 /** In order; the number of a migration is its place here, starting at 1. Released ones are never edited. */
-export const MIGRATIONS: readonly Migration[] = [foundation, users, knowledge, roleRemoval]
+export const MIGRATIONS: readonly Migration[] = [foundation, users, knowledge, roleRemoval, callbacks, instance]

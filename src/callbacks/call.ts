@@ -1,0 +1,13 @@
+import type { ClientInfo } from '../platform/audit/audit-change.ts'
+import type { Principal } from '../platform/auth/principal.ts'
+
+/** Who asks for an operation and how long they wait, whatever the protocol. */
+export interface Call {
+  readonly principal: Principal
+  /** Aborts when the caller has gone. */
+  readonly signal: AbortSignal
+  /** What is left until the caller gives up; null: nothing was said. */
+  readonly deadlineMs: number | null
+  /** Where it came from, for the audit log. */
+  readonly client?: ClientInfo
+}

@@ -1,0 +1,61 @@
+import type { Clock } from '../../platform/clock/clock.ts'
+import { OutboundClient, type OutboundOptions } from '../../platform/outbound/outbound-client.ts'
+import type { Exchanged } from '../../platform/outbound/outbound-request.ts'
+import type { Delivery, DeliveryRequest } from './delivery.ts'
+import { findTargetProblem } from './find-target-problem.ts'
+import { readAnswer, snippetOf } from './read-answer.ts'
+import { readError } from './read-error.ts'
+import { SUCCESS, terminalFailure, type Verdict } from './verdict.ts'
+
+export type CourierOptions = OutboundOptions
+
+const MAX_BODY_BYTES = 64 * 1024
+const DEFAULT_MAX_DELAY_MS = 3_600_000
+
+/** Brings one completion to its receiver, if that may be called, and says what the answer means. */
+export class Courier {
+  readonly #clock: Clock
+  readonly #client: OutboundClient
+
+  constructor(options: CourierOptions) {
+    this.#clock = options.clock
+    this.#client = new OutboundClient(options)
+  }
+
+  /** Makes one attempt. Rejects only when the signal is aborted or the courier is closed. */
+  async deliver(request: DeliveryRequest): Promise<Delivery> {
+    const { target, policy, headers, body, timeoutMs, signal } = request
+    const problem = findTargetProblem(target, policy)
+    if (problem !== undefined) {
+      signal?.throwIfAborted()
+      return { verdict: terminalFailure(problem), statusCode: null, snippet: '', address: null }
+    }
+    const exchanged = await this.#client.send({
+      url: target.url,
+      path: target.requestPath,
+      method: 'POST',
+      headers,
+      body,
+      filter: policy.filter,
+      timeoutMs,
+      maxBodyBytes: MAX_BODY_BYTES,
+      isSuccessEnough: true,
+      ...(signal && { signal }),
+    })
+    const { answer, address } = exchanged
+    const verdict = this.#judge(exchanged, request.maxDelayMs ?? DEFAULT_MAX_DELAY_MS)
+    const snippet = answer === undefined || answer.body.byteLength === 0 ? '' : snippetOf(answer.body)
+    return { verdict, statusCode: answer?.status ?? null, snippet, address }
+  }
+
+  /** Breaks off what is underway, whose promises are rejected, and ends when every socket is closed. */
+  close(): Promise<void> {
+    return this.#client.close()
+  }
+
+  #judge({ answer, error }: Exchanged, maxDelayMs: number): Verdict {
+    if (answer === undefined) return readError(error)
+    if (answer.status >= 200 && answer.status <= 299) return SUCCESS
+    return readAnswer(answer, this.#clock.now(), maxDelayMs)
+  }
+}

@@ -1,0 +1,15 @@
+import { invalid } from '../wire/invalid.ts'
+import { destinationOf } from './destination-of.ts'
+import { readTarget } from './target.ts'
+
+const LONGEST = 2_000
+
+/** The one spelling of a destination that a caller named; throws `invalid_argument` when it is none. */
+export function readDestinationName(text: string): string {
+  const { target } = text.length > LONGEST ? { target: undefined } : readTarget(text)
+  const isBare = target?.requestPath === '/' && target.url.hash === '' && !target.hasCredentials
+  if (target === undefined || !isBare) {
+    throw invalid('destination must be the scheme and host of an address, and its port if it has one')
+  }
+  return destinationOf(target)
+}

@@ -1,0 +1,109 @@
+import { create } from '@bufbuild/protobuf'
+import type { CallbackAttempt, SendTestRequest } from '../../gen/commonplace/callbacks/v1/callbacks_pb.js'
+import {
+  type CallbackExecutionCompletion,
+  CallbackExecutionCompletionSchema,
+} from '../../gen/temporal/api/callback/v1/message_pb.js'
+import type { Clock } from '../../platform/clock/clock.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
+import { newId } from '../../platform/ids/uuid.ts'
+import type { Call } from '../call.ts'
+import type { NamespaceGate } from '../namespace/namespace-gate.ts'
+import type { ActiveNamespace } from '../namespace/namespace-policies.ts'
+import { attemptMessage } from '../run/attempts-service.ts'
+import { type CheckedCallback, checkCallback } from '../wire/check-callback.ts'
+import { checkCompletion } from '../wire/check-completion.ts'
+import { requireText } from '../wire/check-ids.ts'
+import type { NexusCallback } from '../wire/messages.ts'
+import { requireEnabled } from '../wire/validate-start.ts'
+import { completionBody } from './completion-body.ts'
+import type { Courier } from './courier.ts'
+import type { Delivery } from './delivery.ts'
+import { requestHeaders } from './request-headers.ts'
+
+export interface SendTestsOptions {
+  clock: Clock
+  gate: NamespaceGate
+  courier: Courier
+}
+
+// Limits of destinations do not count tests: this bounds them.
+const MOST_AT_A_TIME = 100
+const RETRY_AFTER_SECONDS = 1
+
+/** One attempt while the caller waits, as an execution would make it. Nothing of it is kept. */
+export class SendTests {
+  readonly #options: SendTestsOptions
+  #underWay = 0
+
+  constructor(options: SendTestsOptions) {
+    this.#options = options
+  }
+
+  async send(request: SendTestRequest, call: Call): Promise<CallbackAttempt> {
+    const { rules, namespace } = await this.#options.gate.enter(request.namespace)
+    requireEnabled(rules.policy)
+    requireText('namespace', request.namespace)
+    const checked = checkCallback(request.callback, rules)
+    const completion = request.completion ?? emptySuccess()
+    checkCompletion(completion, rules.policy)
+    return this.#attempt(namespace(), checked, completion, call)
+  }
+
+  async #attempt(
+    { policy, targetPolicy, signingSecrets: secrets }: ActiveNamespace,
+    { callback, target }: CheckedCallback,
+    completion: CallbackExecutionCompletion,
+    { signal }: Call,
+  ): Promise<CallbackAttempt> {
+    const { clock, courier } = this.#options
+    const content = completionBody(completion)
+    const startedAt = clock.now()
+    const headers = requestHeaders({
+      runId: newId(),
+      attempt: 1,
+      createdAt: startedAt,
+      attemptedAt: startedAt,
+      callback: callback.variant.value as NexusCallback,
+      completion: content,
+      secrets,
+    })
+    const timeoutMs = policy.request_timeout
+    const { verdict, statusCode, snippet, address } = await this.#counted(() =>
+      courier.deliver({ target, policy: targetPolicy, headers, body: content.body, timeoutMs, signal }),
+    ).catch((cause: unknown) => {
+      if (cause instanceof AppError) throw cause
+      if (signal.aborted) throw new AppError('canceled', 'The caller went away', { cause })
+      throw new AppError('unavailable', 'The server is stopping: send the test again in a moment', { cause })
+    })
+    return attemptMessage({
+      attempt: 0,
+      startedAt,
+      endedAt: clock.now(),
+      outcome: verdict.label,
+      statusCode,
+      errorType: verdict.errorType,
+      message: verdict.message,
+      responseSnippet: snippet,
+      address,
+    })
+  }
+
+  async #counted(deliver: () => Promise<Delivery>): Promise<Delivery> {
+    if (this.#underWay >= MOST_AT_A_TIME) {
+      throw new AppError('rate_limited', `Too many tests are under way: retry in ${RETRY_AFTER_SECONDS} second`, {
+        headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
+      })
+    }
+    this.#underWay++
+    try {
+      return await deliver()
+    } finally {
+      this.#underWay--
+    }
+  }
+}
+
+function emptySuccess(): CallbackExecutionCompletion {
+  return create(CallbackExecutionCompletionSchema, { result: { case: 'success', value: {} } })
+}

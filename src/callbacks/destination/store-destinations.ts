@@ -1,0 +1,184 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Micros } from '../../platform/clock/clock.ts'
+import type { Id } from '../../platform/ids/uuid.ts'
+import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import { statement } from '../../platform/storage/statement.ts'
+import type { Settlement } from '../run/run.ts'
+import type { CallbackDestinationsTable } from '../tables.ts'
+
+/** Where callbacks of one namespace go, with what an operator set and what is known of it. */
+export interface StoredDestination {
+  readonly id: number
+  readonly namespaceId: Id<'Namespace'>
+  readonly destination: string
+  /** Null in both: as the settings say. */
+  readonly concurrency: number | null
+  readonly rps: number | null
+  readonly isPaused: boolean
+  readonly lastSuccessAt: Micros | null
+  readonly lastFailureAt: Micros | null
+  readonly lastFailureMessage: string | null
+}
+
+type Named = { namespaceId: Id<'Namespace'>; destination: string }
+type Row = Omit<CallbackDestinationsTable, 'id' | 'paused'> & { id: number; paused: number }
+
+const idByName = statement<Named, { id: number }>((query, p) =>
+  query
+    .selectFrom('callback_destinations')
+    .select('id')
+    .where('namespace_id', '=', p('namespaceId'))
+    .where('destination', '=', p('destination')),
+)
+
+const insertRow = statement<Named>(
+  (_query, p) => sql`
+    insert into callback_destinations (namespace_id, destination) values (${p('namespaceId')}, ${p('destination')})
+    on conflict (namespace_id, destination) do nothing`,
+)
+
+/** The number of the destination, which is given one the first time that it is asked for. A number never changes its meaning. */
+export async function destinationId(
+  tx: Transaction,
+  namespaceId: Id<'Namespace'>,
+  destination: string,
+): Promise<number> {
+  const named = { namespaceId, destination }
+  const [known] = await tx.run(idByName, named)
+  if (known !== undefined) return known.id
+  await tx.change(insertRow, named)
+  const [added] = await tx.run(idByName, named)
+  return (added as { id: number }).id
+}
+
+const byId = statement<{ id: number }, Row>((query, p) =>
+  query.selectFrom('callback_destinations').selectAll().where('id', '=', p('id')),
+)
+
+export async function findDestination(reader: Reader, id: number): Promise<StoredDestination | undefined> {
+  const [row] = await reader.run(byId, { id })
+  return row && storedDestination(row)
+}
+
+export async function findDestinationByName(
+  reader: Reader,
+  namespaceId: Id<'Namespace'>,
+  destination: string,
+): Promise<StoredDestination | undefined> {
+  const [found] = await reader.run(idByName, { namespaceId, destination })
+  return found && findDestination(reader, found.id)
+}
+
+/** By name, those behind `after`. */
+export async function listDestinations(
+  reader: Reader,
+  namespaceId: Id<'Namespace'>,
+  { after = '', limit = 1_000 }: { after?: string; limit?: number } = {},
+): Promise<StoredDestination[]> {
+  const rows = await reader.query
+    .selectFrom('callback_destinations')
+    .selectAll()
+    .where('namespace_id', '=', namespaceId)
+    .where('destination', '>', after)
+    .orderBy('destination')
+    .limit(limit)
+    .execute()
+  return rows.map(storedDestination)
+}
+
+export interface DestinationChange {
+  readonly concurrency?: number | null
+  readonly rps?: number | null
+  readonly isPaused?: boolean
+}
+
+/** What is absent stays as it is. False when there is no such destination. */
+export async function changeDestination(
+  tx: Transaction,
+  id: number,
+  { isPaused, concurrency, rps }: DestinationChange,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx.query
+    .updateTable('callback_destinations')
+    .set({
+      // Something has to be set: to what it is.
+      paused: isPaused === undefined ? sql`paused` : isPaused ? 1 : 0,
+      ...(concurrency !== undefined && { concurrency }),
+      ...(rps !== undefined && { rps }),
+    })
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numUpdatedRows > 0n
+}
+
+interface News {
+  id: number
+  success_at: Micros | null
+  failure_at: Micros | null
+  message: string | null
+}
+
+// Several processes may tell of the same destination: the latest news stay, whoever comes last.
+function latest(at: RawBuilder<unknown>, failureAt: RawBuilder<unknown>, message: RawBuilder<unknown>) {
+  const isNewer = sql`coalesce(last_failure_at, 0) <= ${failureAt}`
+  return sql`
+    last_success_at = case when coalesce(last_success_at, 0) < ${at} then ${at} else last_success_at end,
+    last_failure_at = case when ${isNewer} then ${failureAt} else last_failure_at end,
+    last_failure_message = case when ${isNewer} then ${message} else last_failure_message end`
+}
+
+const tell = statement<News>(
+  (_query, p) => sql`
+    update callback_destinations
+    set ${latest(sql`${p('success_at')}`, sql`${p('failure_at')}`, sql`${p('message')}`)}
+    where id = ${p('id')}`,
+)
+
+// Locked in one order, so that two who tell of the same destinations wait for each other in one direction.
+const tellAll = statement<{ rows: string }>(
+  (_query, p) => sql`
+    with news as (
+      select * from json_to_recordset(${p('rows')}::json) as n (id bigint, success_at bigint, failure_at bigint, message text)
+    ), locked as (
+      select d.id from callback_destinations d where d.id in (select id from news) order by d.id for update
+    )
+    update callback_destinations d
+    set ${latest(sql`n.success_at`, sql`n.failure_at`, sql`n.message`)}
+    from news n join locked l on l.id = n.id
+    where d.id = n.id`,
+)
+
+/** When an attempt at a destination last worked and last failed, by the attempts of these. */
+export async function noteAttempts(tx: Transaction, settlements: readonly Settlement[]): Promise<void> {
+  const news = new Map<number, News>()
+  for (const { run, changed, attempt } of settlements) {
+    if (attempt === null) continue
+    let one = news.get(run.destinationId)
+    if (one === undefined) {
+      one = { id: run.destinationId, success_at: null, failure_at: null, message: null }
+      news.set(run.destinationId, one)
+    }
+    if (changed.transition === 'succeed') one.success_at = Math.max(one.success_at ?? 0, attempt.endedAt)
+    else if (attempt.endedAt >= (one.failure_at ?? 0)) {
+      one.failure_at = attempt.endedAt
+      one.message = attempt.message
+    }
+  }
+  if (news.size === 0) return
+  if (tx.engine === 'sqlite') await tx.changeEach(tell, [...news.values()])
+  else await tx.change(tellAll, { rows: JSON.stringify([...news.values()]) })
+}
+
+function storedDestination(row: Row): StoredDestination {
+  return {
+    id: row.id,
+    namespaceId: row.namespace_id,
+    destination: row.destination,
+    concurrency: row.concurrency,
+    rps: row.rps,
+    isPaused: row.paused === 1,
+    lastSuccessAt: row.last_success_at,
+    lastFailureAt: row.last_failure_at,
+    lastFailureMessage: row.last_failure_message,
+  }
+}

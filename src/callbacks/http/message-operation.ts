@@ -1,0 +1,143 @@
+/**
+ * Operations whose requests and answers are messages of a .proto file: the same over HTTP as over RPC. Bodies are read
+ * once, straight into the message; no schema runs over them, for the service behind checks everything by itself.
+ */
+import type { DescMessage, MessageShape } from '@bufbuild/protobuf'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { PermissionName } from '../../platform/auth/permissions.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
+import { JSON_TYPES } from '../../platform/http/json-body.ts'
+import { type Method, operation } from '../../platform/http/operation.ts'
+import type { Call } from '../call.ts'
+import { type PathValues, type QueryValues, readFlags, readQueryRequest } from '../wire/read-request.ts'
+import { HttpCall } from './http-call.ts'
+import { BINARY_TYPE, readBody, writeBody } from './message-body.ts'
+import { messageSchema, querySchema } from './message-schema.ts'
+import { withinDeadline } from './within-deadline.ts'
+
+export interface MessageOperation<Request extends DescMessage, Response extends DescMessage> {
+  method: Method
+  /** Under `/namespaces/:namespace`; parameters are called as the fields of the request in the .proto file. */
+  path: string
+  operationId: string
+  summary: string
+  description?: string
+  access: PermissionName
+  request: Request
+  response: Response
+  /** Parameters of the path that are not called as the field they stand for: name to local name of the field. */
+  pathFields?: Readonly<Record<string, string>>
+  /** Where JSON may say what the message says in another way. */
+  adaptJson?(json: unknown): unknown
+  /** Whether it may wait for long: it then answers by itself before the caller gives up. */
+  isLongPoll?(request: MessageShape<Request>): boolean
+  handle(request: MessageShape<Request>, call: Call): Promise<MessageShape<Response>>
+}
+
+const BODY_LIMIT = 4 * 1024 * 1024
+const PREFIX = '/namespaces/:namespace'
+
+const FLAGS = {
+  noPayloadShorthand: Type.Optional(
+    Type.Boolean({ description: 'Whether payloads are read and written in full only.' }),
+  ),
+  pretty: Type.Optional(Type.Boolean({ description: 'Whether the answer is indented.' })),
+}
+
+/** A place for such operations, in which bodies arrive as bytes. */
+export function messageScope(server: FastifyInstance, register: (scope: FastifyInstance) => void): void {
+  server.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser([...JSON_TYPES, BINARY_TYPE], { parseAs: 'buffer' }, takeBytes)
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, takeUntyped)
+    scope.setValidatorCompiler(() => () => true)
+    register(scope)
+    done()
+  })
+}
+
+export function messageOperation<Request extends DescMessage, Response extends DescMessage>(
+  scope: FastifyInstance,
+  options: MessageOperation<Request, Response>,
+): void {
+  const { method, request: desc, response, access, operationId, summary, description } = options
+  const url = PREFIX + options.path
+  const readPath = pathReader(url, desc, options.pathFields ?? {})
+  const takesBody = method !== 'GET' && method !== 'DELETE'
+  const { clock, settings } = scope.platform
+
+  operation(scope, {
+    method,
+    url,
+    aliases: [`/api/v1${url}`],
+    operationId,
+    summary,
+    description,
+    surface: 'callbacks',
+    access,
+    // Counted by the service, by namespace.
+    rateLimit: null,
+    alsoAs: BINARY_TYPE,
+    bodyLimit: Math.min(BODY_LIMIT, settings.body_limit),
+    cacheControl: 'private, no-store',
+    schema: {
+      params: Type.Object(Object.fromEntries(readPath.names.map((name) => [name, Type.String()]))),
+      querystring: takesBody ? Type.Object(FLAGS) : querySchema(desc, readPath.fields, FLAGS),
+      ...(takesBody && { body: messageSchema(desc, readPath.fields) }),
+      response: { 200: messageSchema(response) },
+    },
+    async handler(request: FastifyRequest, reply: FastifyReply) {
+      const query = request.query as QueryValues
+      const flags = readFlags(query)
+      const path = readPath(request.params as Record<string, string>)
+      const message = takesBody
+        ? readBody(desc, request, path, flags, options.adaptJson)
+        : readQueryRequest(desc, query, path)
+      const call = new HttpCall(request, reply)
+      const { deadlineMs } = call
+      const isBounded = deadlineMs !== null && options.isLongPoll?.(message) !== true
+      const work = () => options.handle(message, call)
+      const answer = await (isBounded ? withinDeadline(clock, deadlineMs, work) : work())
+      return writeBody(response, answer, request, reply, flags)
+    },
+  })
+}
+
+type BodyDone = (error: Error | null, body?: Buffer) => void
+
+function takeBytes(request: FastifyRequest, body: Buffer, done: BodyDone): void {
+  const coding = request.headers['content-encoding']
+  const isPlain = coding === undefined || coding === 'identity'
+  if (isPlain) done(null, body)
+  else done(new AppError('unsupported_media_type', 'Unsupported content encoding'))
+}
+
+/** Without a type it is JSON. */
+function takeUntyped(request: FastifyRequest, body: Buffer, done: BodyDone): void {
+  if (request.headers['content-type'] === undefined) takeBytes(request, body, done)
+  else done(new AppError('unsupported_media_type', 'Unsupported content type'))
+}
+
+interface PathReader {
+  (params: Record<string, string>): PathValues
+  /** Of the parameters. */
+  readonly names: readonly string[]
+  /** Local names of the fields they stand for. */
+  readonly fields: readonly string[]
+}
+
+function pathReader(url: string, desc: DescMessage, given: Readonly<Record<string, string>>): PathReader {
+  const names = [...url.matchAll(/:(\w+)/g)].map(([, name]) => name as string)
+  const fields = names.map((name) => {
+    const field = given[name] ?? desc.fields.find((one) => one.name === name)?.localName
+    if (field === undefined) throw new Error(`${desc.typeName} has no field for the parameter ${name} of ${url}`)
+    return field
+  })
+  const read = (params: Record<string, string>) => {
+    const values: Record<string, string> = {}
+    for (let i = 0; i < names.length; i++) values[fields[i] as string] = params[names[i] as string] as string
+    return values
+  }
+  return Object.assign(read, { names, fields })
+}

@@ -1,0 +1,69 @@
+import { recordAudit, SYSTEM_ACTOR } from '../../platform/audit/record.ts'
+import type { OrganizationId } from '../../platform/auth/principal.ts'
+import { type Clock, MICROS_PER_SECOND } from '../../platform/clock/clock.ts'
+import type { JobEngine } from '../../platform/jobs/job-engine.ts'
+import { jobKind } from '../../platform/jobs/job-kind.ts'
+import type { Database } from '../../platform/storage/database.ts'
+import type { NamespaceId } from './namespace.ts'
+import { hasRunning, removeClosedRuns, removeDestinations } from './store-namespace-runs.ts'
+import { deleteNamespaceRow, findNamespaceRowById, toNamespace } from './store-namespaces.ts'
+
+export interface NamespacePurge {
+  namespaceId: NamespaceId
+  organizationId: OrganizationId
+}
+
+/** Takes away what a deleted namespace held. Every batch is found anew, so it goes on wherever a crash left it. */
+export const PURGE_NAMESPACE = jobKind<NamespacePurge>('callbacks.purge-namespace', {
+  concurrency: 1,
+  maxAttempts: 100,
+})
+
+/**
+ * Longer than any process remembers a namespace, and than a start that was under way takes. What was accepted in that
+ * time is delivered before anything is taken away.
+ */
+export const PURGE_AFTER_MICROS = 60 * MICROS_PER_SECOND
+const LOOK_AGAIN_MICROS = 60 * MICROS_PER_SECOND
+const RUNS = 200
+const DESTINATIONS = 1_000
+
+export interface NamespacePurgeDeps {
+  db: Database
+  clock: Clock
+  jobs: JobEngine
+}
+
+/** To be called once, before the engine starts. */
+export function registerNamespacePurge({ db, clock, jobs }: NamespacePurgeDeps): void {
+  jobs.register(PURGE_NAMESPACE, async ({ payload }, { signal, complete }) => {
+    const { namespaceId } = payload
+    const inSteps = async (remove: typeof removeClosedRuns, step: number) => {
+      let removed: number
+      do {
+        signal.throwIfAborted()
+        removed = await db.write((tx) => remove(tx, namespaceId, step), { alone: true })
+      } while (removed === step)
+    }
+    await inSteps(removeClosedRuns, RUNS)
+    if (await hasRunning(db, namespaceId)) return { againAt: clock.now() + LOOK_AGAIN_MICROS }
+    await inSteps(removeDestinations, DESTINATIONS)
+    return db.write(async (tx) => {
+      // One may have ended since, or begun.
+      const isEmpty = (await removeClosedRuns(tx, namespaceId, 1)) === 0 && !(await hasRunning(tx, namespaceId))
+      if (!isEmpty) return { againAt: clock.now() + LOOK_AGAIN_MICROS }
+      const row = await findNamespaceRowById(tx, namespaceId)
+      if (row === undefined) return undefined
+      await deleteNamespaceRow(tx, namespaceId)
+      await recordAudit(tx, {
+        organizationId: payload.organizationId,
+        action: 'namespace.purged',
+        actor: SYSTEM_ACTOR,
+        target: { type: 'namespaces', id: namespaceId },
+        changes: { name: { old: toNamespace(row).name } },
+      })
+      await complete(tx)
+      return undefined
+    })
+  })
+}

@@ -1,0 +1,115 @@
+import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
+import type { Cipher } from '../../platform/secrets/cipher.ts'
+import type { Database } from '../../platform/storage/database.ts'
+import type { Courier } from '../destination/courier.ts'
+import { requestHeaders } from '../destination/request-headers.ts'
+import type { Verdict } from '../destination/verdict.ts'
+import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-policies.ts'
+import type { RetryPolicy } from '../state/retry-policy.ts'
+import type { RunEvent } from '../state/run-event.ts'
+import { admitAttempt, attemptTimeoutMicros } from '../state/run-record.ts'
+import type { Lane } from './lane.ts'
+import type { Lanes } from './lanes.ts'
+import type { AttemptRecord, WaitingRun } from './run.ts'
+import { findInput } from './store-runs.ts'
+import { openSendable, type Sendable } from './stored-callback.ts'
+
+export interface Attempted {
+  event: RunEvent
+  verdict: Verdict
+  log: AttemptRecord
+  /** The policy by which the next attempt is planned. */
+  retry: RetryPolicy
+}
+
+export interface AttempterOptions {
+  db: Database
+  clock: Clock
+  cipher: Cipher
+  courier: Courier
+  namespaces: NamespacePolicies
+  lanes: Lanes
+}
+
+/** Makes one attempt: what is sent, where to, for how long, and what came of it. */
+export class Attempter {
+  readonly #options: AttempterOptions
+
+  constructor(options: AttempterOptions) {
+    this.#options = options
+  }
+
+  /** Null when there is nothing to attempt any more. */
+  async attempt(lane: Lane, run: WaitingRun, signal: AbortSignal): Promise<Attempted | null> {
+    const { clock, namespaces, lanes } = this.#options
+    const namespace = namespaces.peekById(run.namespaceId) ?? (await namespaces.findById(run.namespaceId))
+    if (namespace === null) return null
+    lanes.use(lane, namespace)
+    const sendable = run.sendable ?? (await this.#read(run))
+    if (sendable === null) return null
+    if (admitAttempt(run.record, run.record.attempt, clock.now()) !== 'go') return null
+    const bytes = sendable.completion.body.byteLength
+    lane.bytes += bytes
+    try {
+      return await this.#send(run, namespace, sendable, signal)
+    } finally {
+      lane.bytes -= bytes
+    }
+  }
+
+  async #send(
+    { runId, record }: WaitingRun,
+    namespace: ActiveNamespace,
+    { target, callback, completion }: Sendable,
+    signal: AbortSignal,
+  ): Promise<Attempted | null> {
+    const { clock, courier } = this.#options
+    const { policy, targetPolicy: target_, retryPolicy: retry, signingSecrets: secrets } = namespace
+    const startedAt = clock.now()
+    const attempt = record.attempt + 1
+    const facts = { runId, attempt, createdAt: record.createdAt, attemptedAt: startedAt, callback, completion, secrets }
+    const { verdict, statusCode, snippet, address } = await courier.deliver({
+      target,
+      policy: target_,
+      headers: requestHeaders(facts),
+      body: completion.body,
+      timeoutMs: Math.ceil(
+        attemptTimeoutMicros(record, policy.request_timeout * MICROS_PER_MS, startedAt) / MICROS_PER_MS,
+      ),
+      maxDelayMs: retry.maximumMicros / MICROS_PER_MS,
+      signal,
+    })
+    const endedAt = clock.now()
+    // Broken off because the run's time is over: it times out, and no attempt of it has failed.
+    if (verdict.result !== 'success' && record.deadlineAt !== null && record.deadlineAt - endedAt < MICROS_PER_MS) {
+      return null
+    }
+    const log: AttemptRecord = {
+      startedAt,
+      endedAt,
+      outcome: verdict.label,
+      statusCode,
+      errorType: verdict.errorType,
+      message: verdict.message,
+      responseSnippet: snippet,
+      address,
+    }
+    return { event: eventOf(record.attempt, verdict), verdict, log, retry }
+  }
+
+  async #read(run: WaitingRun): Promise<Sendable | null> {
+    const input = run.input ?? (await findInput(this.#options.db, run.runNumber))
+    return input === undefined ? null : openSendable(this.#options.cipher, input, run.runId)
+  }
+}
+
+function eventOf(tag: number, { result, message, retryAfterMs }: Verdict): RunEvent {
+  if (result === 'success') return { kind: 'attempt_succeeded', tag }
+  return {
+    kind: 'attempt_failed',
+    tag,
+    isRetryable: result === 'retryable',
+    message,
+    ...(retryAfterMs !== undefined && { retryAfterMicros: retryAfterMs * MICROS_PER_MS }),
+  }
+}

@@ -1,0 +1,312 @@
+/**
+ * Brings what is due to where it goes.
+ *
+ * - A run that was just started is handed over in memory (`offer`); others are found in the database. Nothing is polled
+ *   on SQLite: the dispatcher sleeps until the next time that it knows of. On PostgreSQL it also looks now and then for
+ *   what another process left behind.
+ * - Each destination has a lane of its own, with its limits and its breaker. A lane takes more from the database when its
+ *   queue runs out, so a million runs that wait for a dead destination cost nothing.
+ * - On SQLite one process is all there is, and what is in flight is known in memory. On PostgreSQL a run is claimed,
+ *   before it is attempted, for as long as an attempt may take.
+ * - What came of an attempt is stored by the settler; only then the run may be taken again.
+ */
+import { type Clock, MICROS_PER_MS, settlesWithin } from '../../platform/clock/clock.ts'
+import type { Logger } from '../../platform/logging/logger.ts'
+import type { Database } from '../../platform/storage/database.ts'
+import { type Worker, WorkerStop } from '../../platform/supervisor/supervisor.ts'
+import type { BreakerPass } from '../destination/breaker.ts'
+import { applyEvent } from '../state/apply-event.ts'
+import type { Attempted, Attempter } from './attempter.ts'
+import type { DeliveryEvents } from './delivery-events.ts'
+import type { Lane } from './lane.ts'
+import type { Lanes } from './lanes.ts'
+import type { StoredRun, WaitingRun } from './run.ts'
+import { Settler } from './settler.ts'
+import { clampDue, destinationsDue, takeDue } from './store-due.ts'
+import { releaseLeases } from './store-leases.ts'
+import { Timekeeper } from './timekeeper.ts'
+import { WakeTimer } from './wake-timer.ts'
+
+// Runs in the queue of a lane on SQLite, beside those in flight. They are small: large inputs are read when they are sent.
+const WINDOW = 256
+// Of one that takes none: there may be many of those.
+const BLOCKED_WINDOW = 8
+const DESTINATIONS_AT_ONCE = 500
+const LOOK_AROUND_MS = 2_000
+// A claim outlives the attempt by this, so that its result is stored before another process may try.
+export const LEASE_MARGIN_MS = 10_000
+const AFTER_ERROR_MS = 1_000
+
+export interface DispatcherOptions {
+  db: Database
+  clock: Clock
+  log: Logger
+  lanes: Lanes
+  attempter: Attempter
+  events: DeliveryEvents
+  /** Names this process in the claims it makes. */
+  owner: string
+}
+
+export class Dispatcher implements Worker {
+  readonly name = 'callbacks'
+  readonly #options: DispatcherOptions
+  readonly #isShared: boolean
+  readonly #settler: Settler
+  readonly #timekeeper: Timekeeper
+  readonly #lookAround: WakeTimer
+  #underWay = 0
+  #onIdle: (() => void) | null = null
+  #isRunning = false
+
+  constructor(options: DispatcherOptions) {
+    const { db, clock, log, lanes } = options
+    this.#options = options
+    this.#isShared = db.engine === 'postgres'
+    this.#settler = new Settler({ db, clock, log })
+    this.#timekeeper = new Timekeeper({
+      db,
+      clock,
+      log,
+      onDue: (run) => {
+        options.events.scheduled(run)
+        this.offer(run)
+      },
+      onStarted: (destinationIds) => this.#track(this.#open(destinationIds)),
+      onTimedOut: (run) => {
+        this.stop(run)
+        options.events.timedOut(run)
+      },
+    })
+    this.#lookAround = new WakeTimer(clock)
+    lanes.onChange = (lane) => this.#pump(lane)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { promise: stopped, resolve } = Promise.withResolvers<void>()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+    this.#isRunning = true
+    const { db, clock } = this.#options
+    await db.write((tx) => clampDue(tx, clock.now()))
+    // Overdue timeouts come before overdue attempts.
+    await this.#timekeeper.start()
+    await this.#findDestinations()
+    await stopped
+    this.#isRunning = false
+    this.#timekeeper.stop()
+    this.#lookAround.stop()
+    const graceMs = signal.reason instanceof WorkerStop ? signal.reason.graceMs : 0
+    await settlesWithin(clock, graceMs, this.#idle())
+    this.#settler.giveUp()
+    await this.#giveBack().catch((error: unknown) => this.#options.log.warn({ err: error }, 'claims end by themselves'))
+  }
+
+  /** A run that is due now, right after it was committed by this process. */
+  offer(run: WaitingRun): void {
+    const lane = this.#options.lanes.find(run.destinationId)
+    if (lane === undefined) this.#track(this.#openFor(run, false))
+    else this.#enqueue(lane, run, false)
+  }
+
+  /** A person asked for an attempt now, whatever the breaker says. */
+  tryNow(run: StoredRun): void {
+    this.#track(this.#openFor(run, true))
+  }
+
+  /** A time at which a run of this process has to be looked at: its deadline, or a first attempt that is put off. */
+  wakeAt(at: number): void {
+    this.#timekeeper.wakeAt(at)
+  }
+
+  /** The run was closed or deleted. */
+  stop({ destinationId, runNumber }: Pick<StoredRun, 'destinationId' | 'runNumber'>): void {
+    this.#options.lanes.find(destinationId)?.stop(runNumber)
+  }
+
+  #enqueue(lane: Lane, run: WaitingRun, isTrial: boolean): void {
+    if (this.#isShared) {
+      lane.hasMore = true
+      if (isTrial) this.#track(this.#takeTrial(lane, run))
+    } else if (isTrial || !(lane.hasMore || lane.isLoading || lane.queued >= windowOf(lane))) lane.add(run, isTrial)
+    // What is in the database longer goes first.
+    else lane.hasMore = true
+    this.#pump(lane)
+  }
+
+  async #openFor(run: WaitingRun, isTrial: boolean): Promise<void> {
+    const lane = await this.#options.lanes.load(run.destinationId)
+    if (lane !== undefined) this.#enqueue(lane, run, isTrial)
+  }
+
+  /** Starts what may be started, and sees to it that there is more. */
+  #pump(lane: Lane): void {
+    for (;;) {
+      if (!this.#isRunning) return
+      const next = lane.next()
+      if (next.kind === 'wait') {
+        if (next.until !== null) lane.wakeAt(next.until, () => this.#pump(lane))
+        if (next.until !== null || lane.queued > 0) return
+      }
+      if (next.kind !== 'go') break
+      this.#track(this.#attempt(lane, next.run, next.pass))
+    }
+    if (lane.hasMore && !lane.isLoading) this.#track(this.#take(lane))
+  }
+
+  async #take(lane: Lane): Promise<void> {
+    const limit = this.#isShared ? lane.claimable() : windowOf(lane) - lane.queued
+    if (limit <= 0) {
+      const at = lane.nextOfferAt
+      if (at !== null) lane.wakeAt(at, () => this.#pump(lane))
+      return
+    }
+    lane.isLoading = true
+    // What comes while the database is asked is not in its answer.
+    lane.hasMore = false
+    try {
+      const runs = await takeDue(this.#options.db, {
+        destinationId: lane.destinationId,
+        limit,
+        exclude: [...lane.known],
+        ...this.#claim(lane),
+      })
+      if (runs.length === limit) lane.hasMore = true
+      for (const run of runs) lane.add(run)
+    } catch (error) {
+      this.#options.log.error({ err: error, destination: lane.destination }, 'due callbacks could not be read')
+      lane.hasMore = true
+      lane.wakeAt(this.#options.clock.now() + AFTER_ERROR_MS * MICROS_PER_MS, () => this.#pump(lane))
+      return
+    } finally {
+      lane.isLoading = false
+    }
+    this.#pump(lane)
+  }
+
+  /** Asked for by hand: this run and no other, whatever the breaker says. */
+  async #takeTrial(lane: Lane, run: WaitingRun): Promise<void> {
+    const wanted = { destinationId: lane.destinationId, limit: 1, exclude: [], only: run.runNumber }
+    const [taken] = await takeDue(this.#options.db, { ...wanted, ...this.#claim(lane) })
+    if (taken !== undefined) lane.add(taken, true)
+    this.#pump(lane)
+  }
+
+  #claim(lane: Lane) {
+    const { clock, owner } = this.#options
+    const now = clock.now()
+    return { now, owner, leaseUntil: now + (lane.requestTimeoutMs + LEASE_MARGIN_MS) * MICROS_PER_MS }
+  }
+
+  async #attempt(lane: Lane, run: WaitingRun, pass: BreakerPass): Promise<void> {
+    const { attempter, events, log } = this.#options
+    const signal = lane.begin(run.runNumber)
+    let attempted: Attempted | null = null
+    try {
+      attempted = await attempter.attempt(lane, run, signal)
+    } catch (error) {
+      log.error({ err: error, runId: run.runId }, 'an attempt could not be made')
+    }
+    lane.end(run.runNumber)
+    if (attempted === null || signal.aborted) {
+      lane.breaker.release(pass)
+      lane.forget(run.runNumber)
+      // It is still due unless somebody closed it. A timer of its own: that of the lane may be needed earlier.
+      if (!signal.aborted) this.#options.clock.after(AFTER_ERROR_MS, () => this.#again(lane))
+    } else {
+      const change = lane.breaker.settle(pass, attempted.verdict.result === 'retryable')
+      events.attempted(lane, attempted, change)
+      if (change === 'opened') lane.shrink(BLOCKED_WINDOW)
+      this.#track(this.#settle(lane, run, attempted))
+    }
+    this.#pump(lane)
+  }
+
+  #again(lane: Lane): void {
+    lane.hasMore = true
+    this.#pump(lane)
+  }
+
+  async #settle(lane: Lane, run: WaitingRun, attempted: Attempted): Promise<void> {
+    const { clock, owner, events } = this.#options
+    const step = applyEvent(run.record, attempted.event, {
+      now: clock.now(),
+      retry: attempted.retry,
+      chance: Math.random(),
+    })
+    if (step.kind === 'changed') {
+      const won = await this.#settler.settle({
+        run,
+        changed: step,
+        dueAt: step.record.nextAttemptAt,
+        attempt: attempted.log,
+        leaseOwner: this.#isShared ? owner : null,
+      })
+      if (won) {
+        events.settled(lane, run, step)
+        if (step.record.nextAttemptAt !== null) this.#timekeeper.wakeAt(step.record.nextAttemptAt)
+      }
+    }
+    if (lane.forget(run.runNumber)) this.#again(lane)
+    this.#options.lanes.rest(lane)
+  }
+
+  async #findDestinations(): Promise<void> {
+    const { db, clock, log } = this.#options
+    try {
+      let after = 0
+      for (;;) {
+        const ids = await destinationsDue(db, after, DESTINATIONS_AT_ONCE, clock.now())
+        await this.#open(ids)
+        if (ids.length < DESTINATIONS_AT_ONCE || !this.#isRunning) break
+        after = ids.at(-1) as number
+      }
+    } catch (error) {
+      log.error({ err: error }, 'due callbacks could not be looked for')
+    }
+    if (this.#isShared && this.#isRunning) {
+      this.#lookAround.wakeAt(clock.now() + LOOK_AROUND_MS * MICROS_PER_MS, () => void this.#findDestinations())
+    }
+  }
+
+  /** Destinations for which the database has something that is due. */
+  async #open(destinationIds: readonly number[]): Promise<void> {
+    for (const id of destinationIds) {
+      const lane = await this.#options.lanes.load(id)
+      if (lane === undefined) continue
+      lane.hasMore = true
+      this.#pump(lane)
+    }
+  }
+
+  /** Claimed by this process and not attempted: others need not wait until the claims end. */
+  async #giveBack(): Promise<void> {
+    const { db, clock, lanes, owner } = this.#options
+    const runNumbers = lanes.all().flatMap((lane) => lane.queuedNumbers())
+    if (!this.#isShared || runNumbers.length === 0) return
+    await db.write((tx) => releaseLeases(tx, owner, runNumbers, clock.now()), { isolation: 'read committed' })
+  }
+
+  /** NOTE A failure here is storage that is away: what is due is found again, at the latest at the next start. */
+  #track(work: Promise<void>): void {
+    this.#underWay++
+    work.then(this.#onEnd, (error: unknown) => {
+      this.#options.log.error({ err: error }, 'a callback has to wait')
+      this.#onEnd()
+    })
+  }
+
+  readonly #onEnd = (): void => {
+    if (--this.#underWay === 0) this.#onIdle?.()
+  }
+
+  #idle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#onIdle = resolve
+      if (this.#underWay === 0) resolve()
+    })
+  }
+}
+
+function windowOf(lane: Lane): number {
+  return lane.blockedReason() === null ? WINDOW : BLOCKED_WINDOW
+}

@@ -1,0 +1,165 @@
+import type { Clock } from '../../platform/clock/clock.ts'
+import type { Database, Transaction } from '../../platform/storage/database.ts'
+import { findDestination, type StoredDestination } from '../destination/store-destinations.ts'
+import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-policies.ts'
+import { Lane, type LaneSettings } from './lane.ts'
+
+// Lanes of destinations that are well and have nothing to do; beyond this number they are forgotten.
+const MOST_IDLE = 1_000
+const CHANGED = 'callbacks.destination'
+
+export type DestinationNews = 'changed' | 'reset'
+
+interface Open {
+  lane: Lane
+  destination: StoredDestination
+  namespace: ActiveNamespace
+}
+
+/** Which hosts the administrators of the instance let nothing be sent to. */
+export interface DomainRules {
+  /** In words that may be shown; null when it may be called. */
+  reasonFor(host: string): string | null
+  onChange(listener: () => void): () => void
+}
+
+const NO_RULES: DomainRules = { reasonFor: () => null, onChange: () => () => {} }
+
+export interface LanesOptions {
+  db: Database
+  clock: Clock
+  namespaces: NamespacePolicies
+  domains?: DomainRules | undefined
+}
+
+/** The lanes that this process has opened, by destination. */
+export class Lanes {
+  /** What makes a lane go on: set by whoever runs the lanes. */
+  onChange: (lane: Lane) => void = () => {}
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #namespaces: NamespacePolicies
+  readonly #open = new Map<number, Open>()
+  readonly #idle = new Set<number>()
+  /** How often something was announced. */
+  #heard = 0
+  readonly #domains: DomainRules
+  readonly #unsubscribe: () => void
+  readonly #forgetRules: () => void
+
+  constructor({ db, clock, namespaces, domains = NO_RULES }: LanesOptions) {
+    this.#db = db
+    this.#clock = clock
+    this.#namespaces = namespaces
+    this.#domains = domains
+    this.#forgetRules = domains.onChange(() => this.#judgeAnew())
+    this.#unsubscribe = db.subscribe(CHANGED, (text) => void this.#hear(text))
+  }
+
+  find(destinationId: number): Lane | undefined {
+    return this.#open.get(destinationId)?.lane
+  }
+
+  all(): Lane[] {
+    return [...this.#open.values()].map(({ lane }) => lane)
+  }
+
+  /** Undefined when the destination is gone. */
+  async load(destinationId: number): Promise<Lane | undefined> {
+    const known = this.#open.get(destinationId)
+    if (known !== undefined) return known.lane
+    const heard = this.#heard
+    const destination = await findDestination(this.#db, destinationId)
+    const namespace = destination && (await this.#namespaces.findById(destination.namespaceId))
+    if (!namespace) return undefined
+    // Somebody else may have come first meanwhile, or a change.
+    const lane = this.find(destinationId) ?? this.#add({ destination, namespace })
+    if (this.#heard !== heard) await this.refresh(destinationId, 'changed')
+    return lane
+  }
+
+  /** Why somebody decided that nothing is sent to a destination, null when nobody did; also without a lane. */
+  heldBy({ destination, isPaused }: Pick<StoredDestination, 'destination' | 'isPaused'>): string | null {
+    if (isPaused) return `destination ${destination} is paused`
+    return this.#domains.reasonFor(new URL(destination).hostname)
+  }
+
+  /** The namespace as it is at this moment: what it says holds for the next decision. */
+  use(lane: Lane, namespace: ActiveNamespace): void {
+    const open = this.#open.get(lane.destinationId)
+    if (open === undefined || open.namespace === namespace) return
+    open.namespace = namespace
+    lane.settings = this.#settingsOf(open)
+  }
+
+  /** Forgets lanes without anything to do, the longest idle first. */
+  rest(lane: Lane): void {
+    if (!lane.isIdle) return
+    this.#idle.delete(lane.destinationId)
+    this.#idle.add(lane.destinationId)
+    for (const id of this.#idle) {
+      if (this.#idle.size <= MOST_IDLE) return
+      this.#idle.delete(id)
+      if (this.#open.get(id)?.lane.isIdle) this.#open.delete(id)
+    }
+  }
+
+  /** Part of every change of a destination; every process hears it. `reset`: the breaker closes. */
+  announce(tx: Transaction, destinationId: number, news: DestinationNews): void {
+    tx.signal(CHANGED, `${destinationId} ${news}`)
+  }
+
+  /** Takes over what was announced. Who made the change need not wait until it is heard here. */
+  async refresh(destinationId: number, news: DestinationNews): Promise<void> {
+    const open = this.#open.get(destinationId)
+    if (open === undefined) return
+    if (news === 'reset') open.lane.breaker.reset()
+    // Storage that is away now is asked again at the next change.
+    const destination = await findDestination(this.#db, open.lane.destinationId).catch(() => undefined)
+    if (destination !== undefined) open.destination = destination
+    open.lane.settings = this.#settingsOf(open)
+    this.onChange(open.lane)
+  }
+
+  close(): void {
+    this.#unsubscribe()
+    this.#forgetRules()
+  }
+
+  #judgeAnew(): void {
+    for (const open of this.#open.values()) {
+      const heldBy = this.heldBy(open.destination)
+      if (heldBy === open.lane.settings.heldBy) continue
+      open.lane.settings = { ...open.lane.settings, heldBy }
+      this.onChange(open.lane)
+    }
+  }
+
+  async #hear(text: string): Promise<void> {
+    this.#heard++
+    const [id, news] = text.split(' ')
+    // Nothing in it: signals may have been missed.
+    const ids = text === '' ? [...this.#open.keys()] : [Number(id)]
+    for (const each of ids) await this.refresh(each, news === 'reset' ? 'reset' : 'changed')
+  }
+
+  #add(facts: { destination: StoredDestination; namespace: ActiveNamespace }): Lane {
+    const lane = new Lane(facts.destination, this.#clock, this.#settingsOf(facts))
+    this.#open.set(facts.destination.id, { ...facts, lane })
+    return lane
+  }
+
+  #settingsOf({ destination, namespace }: Omit<Open, 'lane'>): LaneSettings {
+    const { policy } = namespace
+    return {
+      namespace: namespace.name,
+      limits: {
+        concurrency: destination.concurrency ?? policy.destination.concurrency,
+        rps: destination.rps ?? policy.destination.rps,
+      },
+      breaker: policy.breaker,
+      heldBy: this.heldBy(destination),
+      requestTimeoutMs: policy.request_timeout,
+    }
+  }
+}

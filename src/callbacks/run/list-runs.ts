@@ -1,0 +1,79 @@
+import { create, fromBinary } from '@bufbuild/protobuf'
+import {
+  type CallbackExecutionListInfo,
+  CallbackExecutionListInfoSchema,
+} from '../../gen/temporal/api/callback/v1/message_pb.js'
+import { PayloadSchema, SearchAttributesSchema } from '../../gen/temporal/api/common/v1/message_pb.js'
+import {
+  type CountCallbackExecutionsResponse,
+  CountCallbackExecutionsResponseSchema,
+  type ListCallbackExecutionsResponse,
+  ListCallbackExecutionsResponseSchema,
+} from '../../gen/temporal/api/workflowservice/v1/request_response_pb.js'
+import type { Reader } from '../../platform/storage/database.ts'
+import type { ActiveNamespace } from '../namespace/namespace-policies.ts'
+import type { Query } from '../query/condition.ts'
+import { type RunStatus, STATUS_NUMBERS } from '../state/run-state.ts'
+import { timestampOf } from '../wire/timestamp.ts'
+import type { Tokens } from '../wire/tokens.ts'
+import type { ValidList } from '../wire/validate-requests.ts'
+import { countRuns, type ListedRun, listRuns } from './store-list.ts'
+
+/** As queries spell it. */
+const STATUS_TEXTS: Record<RunStatus, string> = {
+  RUNNING: 'Running',
+  SUCCEEDED: 'Succeeded',
+  FAILED: 'Failed',
+  TERMINATED: 'Terminated',
+}
+
+const JSON_PLAIN = new Uint8Array(Buffer.from('json/plain'))
+
+export async function listPage(
+  reader: Reader,
+  { id, name }: ActiveNamespace,
+  { query, queryText, pageSize, after }: ValidList,
+  tokens: Tokens,
+): Promise<ListCallbackExecutionsResponse> {
+  // One more than asked for tells whether there is another page.
+  const found = await listRuns(reader, { namespaceId: id, condition: query.condition }, { after, limit: pageSize + 1 })
+  const page = found.slice(0, pageSize)
+  const last = found.length > pageSize ? page.at(-1) : undefined
+  return create(ListCallbackExecutionsResponseSchema, {
+    executions: page.map(listInfo),
+    nextPageToken: last && tokens.listToken({ namespace: name, query: queryText }, last.key),
+  })
+}
+
+/** By groups when the query asks for them: one for each status that there is. */
+export async function countFound(
+  reader: Reader,
+  { id }: ActiveNamespace,
+  { condition, groupBy }: Query,
+): Promise<CountCallbackExecutionsResponse> {
+  const counts = [...(await countRuns(reader, { namespaceId: id, condition }))].filter(([, count]) => count > 0)
+  const total = counts.reduce((sum, [, count]) => sum + count, 0)
+  const groups = counts.map(([status, count]) => ({ groupValues: [statusPayload(status)], count: BigInt(count) }))
+  return create(CountCallbackExecutionsResponseSchema, {
+    count: BigInt(total),
+    groups: groupBy === null ? [] : groups,
+  })
+}
+
+function listInfo(run: ListedRun): CallbackExecutionListInfo {
+  return create(CallbackExecutionListInfoSchema, {
+    callbackId: run.callbackId,
+    runId: run.runId,
+    status: STATUS_NUMBERS[run.status],
+    createTime: timestampOf(run.createdAt),
+    closeTime: run.closedAt === null ? undefined : timestampOf(run.closedAt),
+    searchAttributes:
+      run.searchAttributes === null ? undefined : fromBinary(SearchAttributesSchema, run.searchAttributes),
+    stateTransitionCount: BigInt(run.transitionCount),
+  })
+}
+
+function statusPayload(status: RunStatus) {
+  const data = new Uint8Array(Buffer.from(JSON.stringify(STATUS_TEXTS[status])))
+  return create(PayloadSchema, { metadata: { encoding: JSON_PLAIN }, data })
+}

@@ -1,0 +1,52 @@
+import { newId } from '../../platform/ids/uuid.ts'
+import { named } from '../../platform/logging/logger.ts'
+import type { CallbacksDeps } from '../deps.ts'
+import { Courier, type CourierOptions } from '../destination/courier.ts'
+import type { NamespacePolicies } from '../namespace/namespace-policies.ts'
+import { Attempter } from './attempter.ts'
+import { DeliveryEvents } from './delivery-events.ts'
+import { Dispatcher } from './dispatcher.ts'
+import { Lanes } from './lanes.ts'
+import { RunWatch } from './run-watch.ts'
+import { StartRuns } from './start-runs.ts'
+
+/** All that lives as long as the server and moves runs on. */
+export interface CallbackRuntime extends AsyncDisposable {
+  readonly lanes: Lanes
+  readonly watch: RunWatch
+  readonly courier: Courier
+  readonly dispatcher: Dispatcher
+  readonly starts: StartRuns
+}
+
+export function createRuntime(
+  deps: CallbacksDeps & { namespaces: NamespacePolicies },
+  outbound: Omit<CourierOptions, 'clock'> = {},
+): CallbackRuntime {
+  const { db, clock, cipher, namespaces, metrics } = deps
+  const log = named(deps.log, 'delivery')
+  const lanes = new Lanes({ db, clock, namespaces, domains: deps.domains })
+  const watch = new RunWatch({ db, clock })
+  const courier = new Courier({ clock, ...outbound })
+  const dispatcher = new Dispatcher({
+    db,
+    clock,
+    log,
+    lanes,
+    attempter: new Attempter({ db, clock, cipher, courier, namespaces, lanes }),
+    events: new DeliveryEvents({ log, metrics, watch }),
+    owner: newId(),
+  })
+  return {
+    lanes,
+    watch,
+    courier,
+    dispatcher,
+    starts: new StartRuns({ db, clock, log, cipher, namespaces, dispatcher }),
+    async [Symbol.asyncDispose]() {
+      lanes.close()
+      watch.wakeAll()
+      await courier.close()
+    },
+  }
+}

@@ -1,0 +1,71 @@
+import type { Clock } from '../../platform/clock/clock.ts'
+import { sleep } from '../../platform/clock/clock.ts'
+import type { Logger } from '../../platform/logging/logger.ts'
+import type { Database } from '../../platform/storage/database.ts'
+import type { Settlement } from './run.ts'
+import { storeTransitions } from './store-transition.ts'
+
+// What one write takes at most: it shares the writer with everybody else.
+const AT_ONCE = 250
+const RETRY_MS = 250
+
+interface Waiting {
+  settlement: Settlement
+  done: (won: boolean) => void
+}
+
+/**
+ * Stores what came of attempts. One write at a time takes all that ended meanwhile, so the more attempts end, the less
+ * each of them costs. Storage that does not answer is asked again until it does: a result is never dropped.
+ */
+export class Settler {
+  readonly #db: Database
+  readonly #clock: Clock
+  readonly #log: Logger
+  readonly #waiting: Waiting[] = []
+  #isRunning = false
+  #isGivenUp = false
+
+  constructor({ db, clock, log }: { db: Database; clock: Clock; log: Logger }) {
+    this.#db = db
+    this.#clock = clock
+    this.#log = log
+  }
+
+  /** False when the run was changed by somebody else meanwhile, and this says nothing any more. */
+  settle(settlement: Settlement): Promise<boolean> {
+    return new Promise((done) => {
+      this.#waiting.push({ settlement, done })
+      if (!this.#isRunning) void this.#run()
+    })
+  }
+
+  /** For a shutdown whose time is over: what could not be stored will be attempted again. */
+  giveUp(): void {
+    this.#isGivenUp = true
+  }
+
+  async #run(): Promise<void> {
+    this.#isRunning = true
+    // The results of one turn of the event loop come one by one.
+    await Promise.resolve()
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, AT_ONCE)
+      const won = await this.#store(batch.map(({ settlement }) => settlement))
+      for (const { settlement, done } of batch) done(won.has(settlement.run.runNumber))
+    }
+    this.#isRunning = false
+  }
+
+  async #store(settlements: readonly Settlement[]): Promise<ReadonlySet<number>> {
+    while (!this.#isGivenUp) {
+      try {
+        return await this.#db.write((tx) => storeTransitions(tx, settlements), { isolation: 'read committed' })
+      } catch (error) {
+        this.#log.error({ err: error, results: settlements.length }, 'results of attempts could not be stored yet')
+        await sleep(this.#clock, RETRY_MS)
+      }
+    }
+    return new Set()
+  }
+}

@@ -1,0 +1,111 @@
+import type { StartCallbackExecutionRequest } from '../../gen/temporal/api/workflowservice/v1/request_response_pb.js'
+import type { Clock } from '../../platform/clock/clock.ts'
+import { newId } from '../../platform/ids/uuid.ts'
+import type { Logger } from '../../platform/logging/logger.ts'
+import type { Cipher } from '../../platform/secrets/cipher.ts'
+import type { Database, Transaction } from '../../platform/storage/database.ts'
+import { completionBody } from '../destination/completion-body.ts'
+import { destinationId } from '../destination/store-destinations.ts'
+import { namespaceNotFound } from '../namespace/namespace.ts'
+import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-policies.ts'
+import { startRun } from '../state/run-record.ts'
+import { alreadyStarted } from '../wire/error-details.ts'
+import type { NexusCallback } from '../wire/messages.ts'
+import { type ValidStart, validateStart } from '../wire/validate-start.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import { dueAtOf, type StartAnswer, type WaitingRun } from './run.ts'
+import { insertRun } from './store-start.ts'
+import { sealCallback } from './stored-callback.ts'
+
+// What is larger is read again when it is sent, instead of waiting in memory.
+const LARGEST_KEPT = 64 * 1024
+const MOST_DESTINATIONS = 10_000
+
+export interface StartRunsOptions {
+  db: Database
+  clock: Clock
+  log: Logger
+  cipher: Cipher
+  namespaces: NamespacePolicies
+  dispatcher: Dispatcher
+}
+
+/** Starts runs: checked, stored, handed to the dispatcher once they are on disk. */
+export class StartRuns {
+  readonly #options: StartRunsOptions
+  /** Numbers of destinations, which never change. */
+  readonly #destinations = new Map<string, number>()
+
+  constructor(options: StartRunsOptions) {
+    this.#options = options
+  }
+
+  async start(request: StartCallbackExecutionRequest): Promise<{ runId: string }> {
+    const { namespaces, log } = this.#options
+    const namespace = namespaces.peek(request.namespace) ?? (await namespaces.find(request.namespace))
+    const start = validateStart(request, namespace ?? { ...namespaces.server, searchAttributes: {} })
+    if (namespace === null) throw namespaceNotFound(request.namespace)
+    if (start.isLarge) {
+      const { callbackId, completionBytes } = start
+      log.warn({ namespace: namespace.name, callbackId, bytes: completionBytes.length }, 'a large completion was given')
+    }
+    return this.startValid(namespace, start)
+  }
+
+  /** Also for what was stored before, such as a run that is replayed. */
+  async startValid(namespace: ActiveNamespace, start: ValidStart): Promise<{ runId: string }> {
+    const answer = await this.#options.db.write((tx) => this.startIn(tx, namespace, start), {
+      isolation: 'read committed',
+    })
+    if (answer.kind === 'conflict') throw alreadyStarted(start.callbackId, answer)
+    return { runId: answer.kind === 'started' ? answer.run.runId : answer.runId }
+  }
+
+  /** In a transaction of the caller, which must be `read committed` on PostgreSQL. */
+  async startIn(tx: Transaction, namespace: ActiveNamespace, start: ValidStart): Promise<StartAnswer> {
+    const { clock, cipher, dispatcher } = this.#options
+    const now = clock.now()
+    const runId = newId<'Run'>()
+    const { record } = startRun(start, now)
+    const dueAt = dueAtOf(record, now) ?? now
+    const answer = await insertRun(tx, {
+      namespaceId: namespace.id,
+      callbackId: start.callbackId,
+      runId,
+      requestId: start.requestId === '' ? newId() : start.requestId,
+      destinationId: await this.#destinationId(tx, namespace, start.destination),
+      timeoutMicros: start.timeoutMicros,
+      record,
+      dueAt,
+      callback: sealCallback(cipher, start.callbackBytes, runId),
+      completion: start.completionBytes,
+      searchAttributes: start.searchAttributesBytes,
+      attributes: start.attributeRows,
+    })
+    if (answer.kind !== 'started') return answer
+    const { run } = answer
+    tx.afterCommit(() => {
+      this.#remember(namespace, start.destination, run.destinationId)
+      if (record.deadlineAt !== null) dispatcher.wakeAt(record.deadlineAt)
+      if (dueAt > now) dispatcher.wakeAt(dueAt)
+      else dispatcher.offer(withSendable(run, start))
+    })
+    return answer
+  }
+
+  async #destinationId(tx: Transaction, { id }: ActiveNamespace, destination: string): Promise<number> {
+    return this.#destinations.get(`${id} ${destination}`) ?? destinationId(tx, id, destination)
+  }
+
+  /** Only what is committed. */
+  #remember({ id }: ActiveNamespace, destination: string, number: number): void {
+    if (this.#destinations.size >= MOST_DESTINATIONS) this.#destinations.clear()
+    this.#destinations.set(`${id} ${destination}`, number)
+  }
+}
+
+function withSendable(run: WaitingRun, { target, callback, completion, completionBytes }: ValidStart): WaitingRun {
+  if (completionBytes.length > LARGEST_KEPT) return run
+  const { value } = callback.variant
+  return { ...run, sendable: { target, callback: value as NexusCallback, completion: completionBody(completion) } }
+}

@@ -1,0 +1,114 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Engine } from '../../platform/storage/database.ts'
+import type { Comparison, Condition } from '../query/condition.ts'
+import { evaluateComparison } from '../query/evaluate-condition.ts'
+import { EXECUTION_STATUSES, type ExecutionStatusName } from '../query/fields.ts'
+import { RUNNING_SORT_AT } from './store-runs.ts'
+
+/** What every run that a condition finds has in common, as far as an index can use it. */
+interface Range {
+  statuses: readonly ExecutionStatusName[]
+  /** Of the time of closing; null is no bound. */
+  from: bigint | null
+  to: bigint | null
+  /** They are runs of ids that the condition names. */
+  isOfIds: boolean
+}
+
+const CLOSED = EXECUTION_STATUSES.filter((status) => status !== 'Running')
+const EVERYTHING: Range = { statuses: EXECUTION_STATUSES, from: null, to: null, isOfIds: false }
+
+/** A condition for the index of lists beside the whole one: it leaves out nothing that is asked for. */
+export function whereListed(engine: Engine, condition: Condition | null): RawBuilder<boolean> {
+  const { statuses, from, to } = condition === null ? EVERYTHING : rangeOf(condition, true)
+  if (statuses.length === 0) return sql`1 = 0`
+  const bound = (value: bigint) => (engine === 'sqlite' ? sql`${value}` : sql`cast(${String(value)} as bigint)`)
+  const parts: RawBuilder<boolean>[] = []
+  if (!statuses.includes('Running')) {
+    parts.push(sql`r.sort_at < ${sql.lit(RUNNING_SORT_AT)}`)
+    if (from !== null) parts.push(sql`r.sort_at >= ${bound(from)}`)
+    if (to !== null) parts.push(sql`r.sort_at <= ${bound(to)}`)
+    // Word for word the condition of the index.
+    if (!statuses.includes('Succeeded')) parts.push(sql`r.status > 2`)
+  } else if (statuses.length === 1) parts.push(sql`r.sort_at = ${sql.lit(RUNNING_SORT_AT)}`)
+  return parts.length === 0 ? sql`1 = 1` : sql`${sql.join(parts, sql` and `)}`
+}
+
+/** Whether the runs are better found by their ids, and then sorted, than looked for in the order of lists. */
+export function isOfIds(condition: Condition | null): boolean {
+  return condition !== null && rangeOf(condition, true).isOfIds
+}
+
+function rangeOf(condition: Condition, wanted: boolean): Range {
+  switch (condition.kind) {
+    case 'not':
+      return rangeOf(condition.operand, !wanted)
+    case 'and':
+    case 'or': {
+      const ranges = condition.operands.map((operand) => rangeOf(operand, wanted))
+      return ranges.reduce((condition.kind === 'and') === wanted ? both : either)
+    }
+    case 'is-null':
+      if (condition.field.name !== 'CloseTime' && condition.field.name !== 'ExecutionDuration') return EVERYTHING
+      return { ...EVERYTHING, statuses: condition.isNegated === wanted ? CLOSED : ['Running'] }
+    default:
+      return condition.field.isSystem ? comparisonRange(condition, wanted) : EVERYTHING
+  }
+}
+
+function comparisonRange(comparison: Comparison, wanted: boolean): Range {
+  switch (comparison.field.name) {
+    case 'ExecutionStatus': {
+      const statuses = EXECUTION_STATUSES.filter((status) => evaluateComparison(comparison, [status]) === wanted)
+      return { ...EVERYTHING, statuses }
+    }
+    // What is NULL is neither so nor not so.
+    case 'ExecutionDuration':
+      return { ...EVERYTHING, statuses: CLOSED }
+    case 'CloseTime':
+      return { ...EVERYTHING, statuses: CLOSED, ...(wanted && closeTimes(comparison)) }
+    case 'CallbackId':
+      return { ...EVERYTHING, isOfIds: wanted && isNaming(comparison) }
+    default:
+      return EVERYTHING
+  }
+}
+
+function closeTimes(comparison: Comparison): Pick<Range, 'from' | 'to'> {
+  if (comparison.kind === 'between' && !comparison.isNegated) {
+    return { from: timeOf(comparison.low), to: timeOf(comparison.high) }
+  }
+  if (comparison.kind !== 'compare') return { from: null, to: null }
+  const { operator, value } = comparison
+  return {
+    from: operator === '=' || operator.startsWith('>') ? timeOf(value) : null,
+    to: operator === '=' || operator.startsWith('<') ? timeOf(value) : null,
+  }
+}
+
+function isNaming(comparison: Comparison): boolean {
+  if (comparison.kind === 'compare') return comparison.operator === '='
+  return comparison.kind === 'in' && !comparison.isNegated
+}
+
+function timeOf(value: unknown): bigint | null {
+  return typeof value === 'bigint' ? value : null
+}
+
+function both(a: Range, b: Range): Range {
+  return {
+    statuses: a.statuses.filter((status) => b.statuses.includes(status)),
+    from: a.from === null || (b.from !== null && b.from > a.from) ? b.from : a.from,
+    to: a.to === null || (b.to !== null && b.to < a.to) ? b.to : a.to,
+    isOfIds: a.isOfIds || b.isOfIds,
+  }
+}
+
+function either(a: Range, b: Range): Range {
+  return {
+    statuses: EXECUTION_STATUSES.filter((status) => a.statuses.includes(status) || b.statuses.includes(status)),
+    from: a.from === null || b.from === null ? null : a.from < b.from ? a.from : b.from,
+    to: a.to === null || b.to === null ? null : a.to > b.to ? a.to : b.to,
+    isOfIds: a.isOfIds && b.isOfIds,
+  }
+}

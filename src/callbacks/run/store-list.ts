@@ -1,0 +1,133 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Micros } from '../../platform/clock/clock.ts'
+import type { Id } from '../../platform/ids/uuid.ts'
+import type { Engine, Reader } from '../../platform/storage/database.ts'
+import { numbersIn } from '../../platform/storage/json-list.ts'
+import { statement } from '../../platform/storage/statement.ts'
+import type { Condition } from '../query/condition.ts'
+import { type RunColumns, whereCondition } from '../query/store-query.ts'
+import { type RunStatus, STATUS_NUMBERS } from '../state/run-state.ts'
+import '../tables.ts'
+import { isOfIds, whereListed } from './store-list-range.ts'
+
+const COLUMNS: RunColumns = {
+  runNumber: 'r.run_number',
+  status: 'r.status',
+  callbackId: 'r.callback_id',
+  runId: 'r.run_id',
+  createdAt: 'r.created_at',
+  closedAt: 'r.closed_at',
+  transitionCount: 'r.transition_count',
+  statuses: {
+    Running: STATUS_NUMBERS.RUNNING,
+    Succeeded: STATUS_NUMBERS.SUCCEEDED,
+    Failed: STATUS_NUMBERS.FAILED,
+    Terminated: STATUS_NUMBERS.TERMINATED,
+  },
+}
+
+const STATUSES = Object.keys(STATUS_NUMBERS) as RunStatus[]
+
+/** The place of a run in a list: running ones first, then by the time of closing, then of starting, the latest first. */
+export interface ListKey {
+  readonly sortAt: Micros
+  readonly createdAt: Micros
+  readonly runId: string
+}
+
+export interface ListedRun {
+  readonly runNumber: number
+  readonly callbackId: string
+  readonly runId: string
+  readonly status: RunStatus
+  readonly createdAt: Micros
+  readonly closedAt: Micros | null
+  readonly transitionCount: number
+  /** As they were given; null when there were none. */
+  readonly searchAttributes: Uint8Array | null
+  /** To go on behind it. */
+  readonly key: ListKey
+}
+
+export interface ListQuery {
+  readonly namespaceId: Id<'Namespace'>
+  /** Null: every run. */
+  readonly condition: Condition | null
+}
+
+interface ListRow {
+  run_number: number
+  callback_id: string
+  run_id: string
+  status: number
+  created_at: Micros
+  closed_at: Micros | null
+  transition_count: number
+  sort_at: Micros
+}
+
+/** Runs that the condition finds, in the order of lists, those behind `after`. Ask for one more to know whether more follow. */
+export async function listRuns(
+  reader: Reader,
+  query: ListQuery,
+  { after, limit }: { after: ListKey | null; limit: number },
+): Promise<ListedRun[]> {
+  // With a sign before it the order is not that of an index, and SQLite looks for the ids instead.
+  const sortAt = isOfIds(query.condition) ? sql`+r.sort_at` : sql`r.sort_at`
+  const { rows } = await sql<ListRow>`
+    select r.run_number, r.callback_id, r.run_id, r.status, r.created_at, r.closed_at, r.transition_count, r.sort_at
+    from callback_runs r
+    where ${whereFound(reader.engine, query)} and ${behind(after)}
+    order by ${sortAt} desc, r.created_at desc, r.run_id
+    limit ${limit}`.execute(reader.query)
+  const attributes = await attributesOf(reader, rows)
+  return rows.map((row) => ({
+    runNumber: row.run_number,
+    callbackId: row.callback_id,
+    runId: row.run_id,
+    status: STATUSES[row.status - 1] as RunStatus,
+    createdAt: row.created_at,
+    closedAt: row.closed_at,
+    transitionCount: row.transition_count,
+    searchAttributes: attributes.get(row.run_number) ?? null,
+    key: { sortAt: row.sort_at, createdAt: row.created_at, runId: row.run_id },
+  }))
+}
+
+/** How many runs of each status the condition finds; none is left out. */
+export async function countRuns(reader: Reader, query: ListQuery): Promise<Map<RunStatus, number>> {
+  // Not by groups: for those SQLite would sort all of them.
+  const counts = STATUSES.map(
+    (status) =>
+      sql`count(*) filter (where r.status = ${sql.lit(STATUS_NUMBERS[status])}) as ${sql.ref(status.toLowerCase())}`,
+  )
+  const { rows } = await sql<Record<string, number>>`
+    select ${sql.join(counts)} from callback_runs r where ${whereFound(reader.engine, query)}`.execute(reader.query)
+  return new Map(STATUSES.map((status) => [status, rows[0]?.[status.toLowerCase()] ?? 0]))
+}
+
+function whereFound(engine: Engine, { namespaceId, condition }: ListQuery): RawBuilder<boolean> {
+  return sql`r.namespace_id = ${namespaceId} and ${whereListed(engine, condition)}
+    and ${whereCondition(engine, COLUMNS, condition)}`
+}
+
+function behind(after: ListKey | null): RawBuilder<boolean> {
+  if (after === null) return sql`1 = 1`
+  const { sortAt, createdAt, runId } = after
+  return sql`(r.sort_at, r.created_at) <= (${sortAt}, ${createdAt})
+    and (r.sort_at < ${sortAt} or r.created_at < ${createdAt} or r.run_id > ${runId})`
+}
+
+// Apart from the list, which must not read inputs of rows that it drops again.
+const attributesOfRuns = statement<{ runNumbers: string }, { run_number: number; search_attributes: Uint8Array }>(
+  (_query, p, engine) => sql`
+    select run_number, search_attributes from callback_inputs
+    where search_attributes is not null and run_number in ${numbersIn(engine, p('runNumbers'))}`,
+)
+
+async function attributesOf(reader: Reader, rows: readonly ListRow[]): Promise<Map<number, Uint8Array>> {
+  if (rows.length === 0) return new Map()
+  const runNumbers = JSON.stringify(rows.map(({ run_number }) => run_number))
+  const found = await reader.run(attributesOfRuns, { runNumbers })
+  return new Map(found.map((row) => [row.run_number, row.search_attributes]))
+}

@@ -1,0 +1,114 @@
+import { type Clock, MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
+import type { Logger } from '../../platform/logging/logger.ts'
+import type { Database } from '../../platform/storage/database.ts'
+import { applyEvent } from '../state/apply-event.ts'
+import { NO_RETRY } from '../state/retry-policy.ts'
+import type { RunEvent } from '../state/run-event.ts'
+import type { Settlement, StoredRun, WaitingRun } from './run.ts'
+import { backoffsDue, delayedDue, nextDue, timeoutsDue } from './store-due.ts'
+import { storeTransitions } from './store-transition.ts'
+import { WakeTimer } from './wake-timer.ts'
+
+const AT_ONCE = 250
+const AFTER_ERROR_MS = 1_000
+// On PostgreSQL times that other processes wrote are not known here: this often they are asked for.
+const LONGEST_SLEEP_MS = 5_000
+
+export interface TimekeeperOptions {
+  db: Database
+  clock: Clock
+  log: Logger
+  /** A backoff is over: the run is SCHEDULED. */
+  onDue(run: WaitingRun): void
+  /** First attempts that were put off are due at these destinations. */
+  onStarted(destinationIds: readonly number[]): void
+  onTimedOut(run: StoredRun): void
+}
+
+/** Lets time pass for runs: ends backoffs and applies timeouts, the timeouts first. Sleeps until the next one. */
+export class Timekeeper {
+  readonly #options: TimekeeperOptions
+  readonly #timer: WakeTimer
+  #seenUntil: Micros = 0
+  #isStopped = false
+  #ticking: Promise<void> | null = null
+
+  constructor(options: TimekeeperOptions) {
+    this.#options = options
+    this.#timer = new WakeTimer(options.clock)
+  }
+
+  async start(): Promise<void> {
+    this.#isStopped = false
+    await this.#tick()
+  }
+
+  wakeAt(at: Micros): void {
+    if (!this.#isStopped) this.#timer.wakeAt(at, () => void this.#tick())
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#timer.stop()
+  }
+
+  #tick(): Promise<void> {
+    this.#ticking ??= this.#passTime().finally(() => {
+      this.#ticking = null
+    })
+    return this.#ticking
+  }
+
+  async #passTime(): Promise<void> {
+    const { db, clock, log } = this.#options
+    try {
+      const now = clock.now()
+      await this.#timeOut(now)
+      await this.#endBackoffs(now)
+      const started = await delayedDue(db, this.#seenUntil, now)
+      this.#seenUntil = now
+      if (started.length > 0) this.#options.onStarted(started)
+      const next = await nextDue(db, now)
+      if (next !== null) this.wakeAt(next)
+      if (db.engine === 'postgres') this.wakeAt(now + LONGEST_SLEEP_MS * MICROS_PER_MS)
+    } catch (error) {
+      log.error({ err: error }, 'timeouts and backoffs of callbacks could not be applied')
+      this.wakeAt(clock.now() + AFTER_ERROR_MS * MICROS_PER_MS)
+    }
+  }
+
+  async #timeOut(now: Micros): Promise<void> {
+    for (;;) {
+      const runs = await timeoutsDue(this.#options.db, now, AT_ONCE)
+      const { won } = await this.#apply(runs, () => ({ kind: 'timeout_due' }), now)
+      for (const { run } of won) this.#options.onTimedOut(run)
+      if (runs.length < AT_ONCE || this.#isStopped) return
+    }
+  }
+
+  async #endBackoffs(now: Micros): Promise<void> {
+    for (;;) {
+      const runs = await backoffsDue(this.#options.db, now, AT_ONCE)
+      const { won } = await this.#apply(runs, (run) => ({ kind: 'backoff_due', tag: run.record.attempt }), now)
+      for (const { run, changed } of won) this.#options.onDue({ ...run, record: changed.record })
+      if (runs.length < AT_ONCE || this.#isStopped) return
+    }
+  }
+
+  async #apply(
+    runs: readonly StoredRun[],
+    eventOf: (run: StoredRun) => RunEvent,
+    now: Micros,
+  ): Promise<{ won: Settlement[] }> {
+    const settlements = runs.flatMap((run): Settlement[] => {
+      const step = applyEvent(run.record, eventOf(run), { now, retry: NO_RETRY, chance: 0 })
+      if (step.kind !== 'changed') return []
+      return [
+        { run, changed: step, dueAt: step.record.closedAt === null ? now : null, attempt: null, leaseOwner: null },
+      ]
+    })
+    if (settlements.length === 0) return { won: [] }
+    const won = await this.#options.db.write((tx) => storeTransitions(tx, settlements), { isolation: 'read committed' })
+    return { won: settlements.filter(({ run }) => won.has(run.runNumber)) }
+  }
+}

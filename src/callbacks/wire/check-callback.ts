@@ -1,0 +1,70 @@
+import type { Callback, Callback_Nexus } from '../../gen/temporal/api/common/v1/message_pb.js'
+import { AppError } from '../../platform/errors/app-error.ts'
+import { findTargetProblem, type TargetPolicy } from '../destination/find-target-problem.ts'
+import { hasControlCharacters, isHeaderName } from '../destination/header-text.ts'
+import { readTarget, type Target } from '../destination/target.ts'
+import type { CallbackPolicy } from '../settings.ts'
+import { invalid } from './invalid.ts'
+import { setOwn } from './set-own.ts'
+
+/** What holds in a namespace. */
+export interface CallbackRules {
+  policy: CallbackPolicy
+  targetPolicy: TargetPolicy
+}
+
+export interface CheckedCallback {
+  /** With the names of its headers in lower case. */
+  callback: Callback
+  target: Target
+}
+
+/** Rows 4 to 12 of the checks of Start, in their order. */
+export function checkCallback(callback: Callback | undefined, rules: CallbackRules): CheckedCallback {
+  if (callback === undefined) throw invalid('callback is not set')
+  const { variant } = callback
+  if (variant.case === undefined)
+    throw new AppError('unimplemented', 'callback has no variant that is known here: set nexus')
+  if (variant.case === 'internal') throw invalid('callback.internal is not accepted from callers: set nexus')
+  const target = checkUrl(variant.value.url, rules)
+  const header = foldHeader(variant.value, rules.policy.header_max_size)
+  return { callback: { ...callback, variant: { case: 'nexus', value: { ...variant.value, header } } }, target }
+}
+
+function checkUrl(url: string, { policy, targetPolicy }: CallbackRules): Target {
+  const bytes = Buffer.byteLength(url)
+  if (bytes > policy.url_max_length) {
+    throw invalid(`callback url length is ${bytes} bytes, which exceeds the limit of ${policy.url_max_length}`)
+  }
+  const { target, problem } = readTarget(url)
+  if (problem !== undefined) throw invalid(problem)
+  const refusal = findTargetProblem(target, targetPolicy)
+  if (refusal !== undefined) throw invalid(refusal)
+  return target
+}
+
+/** Of two names that differ in case only the last one wins. */
+function foldHeader({ header, token }: Callback_Nexus, maxBytes: number): Record<string, string> {
+  const folded: Record<string, string> = {}
+  const entries = Object.entries(header)
+  for (const [name, value] of entries) {
+    if (!isHeaderName(name)) throw invalid(`callback header name ${shown(name)} is not a legal header name`)
+    if (/[\r\n\0]/.test(value)) throw invalid(`callback header ${shown(name)} must not contain CR, LF or NUL`)
+  }
+  if (hasControlCharacters(token)) throw invalid('callback token must not contain control characters')
+  let bytes = 0
+  for (const [name, value] of entries) {
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(value)
+    setOwn(folded, name.toLowerCase(), value)
+  }
+  if (bytes > maxBytes) {
+    throw invalid(`callback header size is ${bytes} bytes, which exceeds the limit of ${maxBytes}`)
+  }
+  return folded
+}
+
+const LONGEST_SHOWN = 60
+
+function shown(name: string): string {
+  return JSON.stringify(name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name)
+}

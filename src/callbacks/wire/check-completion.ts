@@ -1,0 +1,41 @@
+import { toBinary } from '@bufbuild/protobuf'
+import {
+  type CallbackExecutionCompletion,
+  CallbackExecutionCompletionSchema,
+} from '../../gen/temporal/api/callback/v1/message_pb.js'
+import type { Failure } from '../../gen/temporal/api/failure/v1/message_pb.js'
+import { findMetadataProblem } from '../destination/payload-content.ts'
+import type { CallbackPolicy } from '../settings.ts'
+import { findDurationProblem } from './duration.ts'
+import { invalid } from './invalid.ts'
+
+const MAX_CAUSES = 20
+
+/** Rows 14 to 16 of the checks of Start, in their order. Answers the binary form, whose size was checked. */
+export function checkCompletion(
+  completion: CallbackExecutionCompletion | undefined,
+  policy: Pick<CallbackPolicy, 'blob_size'>,
+): Uint8Array {
+  if (completion === undefined) throw invalid('completion is required')
+  const { result } = completion
+  if (result.case === undefined) throw invalid('completion must have a success or a failure')
+  const bytes = toBinary(CallbackExecutionCompletionSchema, completion)
+  if (bytes.length > policy.blob_size.error) {
+    throw invalid(`completion size exceeds limit: it has ${bytes.length} bytes of at most ${policy.blob_size.error}`)
+  }
+  const problem = result.case === 'failure' ? findFailureProblem(result.value) : findMetadataProblem(result.value)
+  if (problem !== undefined) throw invalid(problem)
+  return bytes
+}
+
+function findFailureProblem(top: Failure): string | undefined {
+  let causes = 0
+  for (let failure: Failure | undefined = top; failure !== undefined; failure = failure.cause) {
+    if (causes++ > MAX_CAUSES) return `completion failure has more than ${MAX_CAUSES} causes below it`
+    const { failureInfo } = failure
+    const delay = failureInfo.case === 'applicationFailureInfo' ? failureInfo.value.nextRetryDelay : undefined
+    const problem = delay === undefined ? undefined : findDurationProblem(delay)
+    if (problem !== undefined) return `completion failure: next_retry_delay ${problem}`
+  }
+  return undefined
+}

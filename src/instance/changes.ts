@@ -1,0 +1,50 @@
+import type { Database, Transaction } from '../platform/storage/database.ts'
+
+const TOPIC = 'instance'
+
+/** May answer a promise: of what it has to read before the change counts for it. It must not reject. */
+export type ChangeListener = () => Promise<void> | void
+
+/**
+ * Carries the news that an administrator changed something to whoever keeps what it was: at once within this process, by
+ * a signal to the others.
+ */
+export class InstanceChanges {
+  readonly #listeners = new Set<ChangeListener>()
+  readonly #unsubscribe: () => void
+  readonly #pending = new Set<Promise<void>>()
+
+  constructor(db: Pick<Database, 'subscribe'>) {
+    this.#unsubscribe = db.subscribe(TOPIC, () => this.#tell())
+  }
+
+  /** Part of every change of what the instance shows or does. */
+  announce(tx: Transaction): void {
+    tx.afterCommit(() => this.#tell())
+    tx.signal(TOPIC)
+  }
+
+  listen(listener: ChangeListener): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Until every listener here acts by what was announced so far: a change is answered when it holds. */
+  async settled(): Promise<void> {
+    while (this.#pending.size > 0) await Promise.all(this.#pending)
+  }
+
+  close(): void {
+    this.#unsubscribe()
+    this.#listeners.clear()
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) {
+      const waiting = listener()
+      if (waiting === undefined) continue
+      this.#pending.add(waiting)
+      void waiting.finally(() => this.#pending.delete(waiting))
+    }
+  }
+}

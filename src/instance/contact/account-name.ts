@@ -1,0 +1,13 @@
+const OTHER = /[^a-z0-9_.-]/gu
+
+/** The local part of a handle as the name of an account, before it is told apart from those of others. */
+export function accountNameOf(handle: string): string {
+  const end = handle.indexOf('@')
+  const local = end === -1 ? handle : handle.slice(0, end)
+  return local.toLowerCase().replace(OTHER, '_') || '_'
+}
+
+/** `ada`, `ada-2`, `ada-3` … */
+export function numberedName(base: string, number: number): string {
+  return number === 1 ? base : `${base}-${number}`
+}

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import fc from 'fast-check'
+import { blockToCsv, CSV_HEADER, readBlockLines } from './block-csv.ts'
+import { readCsv, writeCsv } from './csv.ts'
+import { SEVERITIES } from './domain-block.ts'
+import { normaliseDomain } from './normalise-domain.ts'
+
+const field = fc.oneof(
+  fc.string({ unit: 'grapheme', maxLength: 20 }),
+  fc.array(fc.constantFrom('"', ',', '\n', '\r', ' ', 'a'), { maxLength: 8 }).map((parts) => parts.join('')),
+)
+
+describe('comma-separated values', () => {
+  test('what was written is what is read, with the line at which it begins', () => {
+    // One empty field is an empty line, which is left out.
+    const record = fc.array(field, { minLength: 1, maxLength: 6 }).filter((fields) => fields.join('') !== '')
+    fc.assert(
+      fc.property(fc.array(record, { maxLength: 6 }), (records) => {
+        const texts = records.map(writeCsv)
+        const read = [...readCsv(texts.join(''))]
+        assert.deepEqual(
+          read.map((one) => 'fields' in one && one.fields),
+          records,
+        )
+        let line = 1
+        for (const [index, text] of texts.entries()) {
+          assert.equal(read[index]?.line, line)
+          line += text.replaceAll('\r\n', '\n').split(/[\r\n]/).length - 1
+        }
+      }),
+    )
+  })
+
+  test('reads any text to its end', () => {
+    fc.assert(
+      fc.property(
+        fc.array(field).map((parts) => parts.join(',')),
+        (text) => {
+          for (const record of readCsv(text)) assert.ok('fields' in record || record.problem !== '')
+        },
+      ),
+    )
+  })
+
+  test('line ends of every kind, a byte order mark, and no line end at the end', () => {
+    const read = [...readCsv('\ufeffa,b\r\nc\rd\n\n\r\n"e\r\nf",g')]
+    assert.deepEqual(read, [
+      { line: 1, fields: ['a', 'b'] },
+      { line: 2, fields: ['c'] },
+      { line: 3, fields: ['d'] },
+      { line: 6, fields: ['e\r\nf', 'g'] },
+    ])
+  })
+
+  test('a bad line is reported and the next one is read', () => {
+    const read = [...readCsv('"a"b,c\nd\n')]
+    assert.deepEqual(read, [
+      { line: 1, problem: 'goes on after a closing quotation mark' },
+      { line: 2, fields: ['d'] },
+    ])
+    assert.deepEqual(
+      [...readCsv('a\n"b\nc')],
+      [
+        { line: 1, fields: ['a'] },
+        { line: 2, problem: 'has a quotation mark that is never closed' },
+      ],
+    )
+    assert.equal([...readCsv(`${','.repeat(100_000)}\na`)].length, 2)
+  })
+
+  test('a text made to be slow is not', () => {
+    for (const piece of ['"', '""', ',', '"a",', '\n', '\r', '"\n'])
+      for (const record of readCsv(piece.repeat(200_000))) assert.ok(record.line > 0)
+  })
+})
+
+describe('lists of blocks', () => {
+  const domain = fc
+    .domain()
+    .map((text) => normaliseDomain(text))
+    .filter((text) => text !== undefined)
+  const comment = fc.string({ unit: 'grapheme', maxLength: 40 }).filter((text) => !/\p{Cc}/u.test(text))
+  const block = fc.record({
+    id: fc.nat(),
+    domain,
+    severity: fc.constantFrom(...SEVERITIES),
+    rejectMedia: fc.boolean(),
+    rejectReports: fc.boolean(),
+    privateComment: fc.constant(''),
+    publicComment: fc.oneof(comment, fc.constant('a "b", c\nd')),
+    obfuscate: fc.boolean(),
+    createdAt: fc.constant(0),
+  })
+
+  test('what was exported is what is imported', () => {
+    fc.assert(
+      fc.property(fc.array(block, { maxLength: 8 }), (blocks) => {
+        const read = [...readBlockLines(CSV_HEADER + blocks.map(blockToCsv).join(''))]
+        assert.deepEqual(
+          read.map((line) => ('rules' in line ? { domain: line.domain, ...line.rules } : line)),
+          blocks.map(({ id: _, createdAt: __, ...rules }) => rules),
+        )
+      }),
+    )
+  })
+
+  test('the header is that of other servers', () => {
+    assert.equal(CSV_HEADER, '#domain,#severity,#reject_media,#reject_reports,#public_comment,#obfuscate\n')
+  })
+
+  test('columns in any order, with and without the sign, unknown ones ignored; or a plain list of domains', () => {
+    const [line] = readBlockLines('x,Severity,#DOMAIN\n1,Suspend,Example.com\n')
+    assert.ok(line !== undefined && 'rules' in line)
+    assert.deepEqual([line.line, line.domain, line.rules.severity], [2, 'example.com', 'suspend'])
+    const plain = [...readBlockLines('a.example\nb.example,suspend\n')]
+    assert.deepEqual(
+      plain.map((one) => 'rules' in one && [one.domain, one.rules.severity]),
+      [
+        ['a.example', 'silence'],
+        ['b.example', 'silence'],
+      ],
+    )
+  })
+
+  test('each bad line says everything that is wrong with it', () => {
+    const text = `domain,severity,reject_media,public_comment\nbad domain,hard,maybe,${'x'.repeat(5_001)}\n,,,\nexample.com,,,\n"\n`
+    const problems = [...readBlockLines(text)].map((line) =>
+      'problem' in line ? [line.line, line.problem] : line.line,
+    )
+    assert.deepEqual(problems, [
+      [
+        2,
+        'domain is not a valid domain name, severity must be one of noop, silence, suspend, reject_media must be true or false, public_comment must have at most 5000 characters',
+      ],
+      [3, 'domain must not be empty'],
+      4,
+      [5, 'has a quotation mark that is never closed'],
+    ])
+  })
+})

@@ -1,0 +1,47 @@
+import { isIP } from 'node:net'
+import type { Reader } from '../../platform/storage/database.ts'
+import type { InstanceSettings } from '../deps.ts'
+import { normaliseDomain } from './normalise-domain.ts'
+import { readCallbackHosts } from './store-callback-hosts.ts'
+import { readDomainNames } from './store-named-domains.ts'
+
+/** Names that mean something only where they are used, or nothing at all. */
+const NOT_PUBLIC = ['local', 'localhost', 'internal', 'test', 'example', 'invalid', 'onion', 'home.arpa']
+
+/** Whether a normalised name may be published as a peer at all. */
+export function isPublicName(domain: string): boolean {
+  if (!domain.includes('.') || isIP(domain) !== 0) return false
+  return !NOT_PUBLIC.some((suffix) => domain === suffix || domain.endsWith(`.${suffix}`))
+}
+
+/** In order, each once, from the sources that are switched on, without us and without what has a block of any kind. */
+export async function readPeers(reader: Reader, settings: InstanceSettings, ownDomain: string): Promise<string[]> {
+  const { sources, declared } = settings.peers
+  const left = new Set(await readDomainNames(reader, 'domain_blocks')).add(hostOf(ownDomain))
+  const peers = new Set<string>()
+  const add = (names: Iterable<string>) => {
+    for (const name of names) if (!left.has(name) && isPublicName(name)) peers.add(name)
+  }
+  if (sources.includes('declared')) {
+    add(declared)
+    add(await readDomainNames(reader, 'declared_peers'))
+  }
+  if (sources.includes('callbacks')) add(await readCallbackHosts(reader, 'accepted'))
+  // By code units, which for these names is by bytes.
+  return [...peers].sort()
+}
+
+/** Of every domain that is known: hosts of callback targets, declared peers, allowed and blocked domains. */
+export async function countDomains(reader: Reader, settings: InstanceSettings): Promise<number> {
+  const names = await readCallbackHosts(reader, 'all')
+  for (const name of settings.peers.declared) names.add(name)
+  for (const list of ['declared_peers', 'domain_allows', 'domain_blocks'] as const) {
+    for (const name of await readDomainNames(reader, list)) names.add(name)
+  }
+  return names.size
+}
+
+function hostOf(domain: string): string {
+  const [name = ''] = domain.split(':')
+  return normaliseDomain(name) ?? name
+}

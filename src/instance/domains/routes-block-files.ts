@@ -1,0 +1,85 @@
+import { isUtf8 } from 'node:buffer'
+import { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { callerOf } from '../../platform/http/caller-of.ts'
+import { clientOf } from '../../platform/http/client-of.ts'
+import { operation } from '../../platform/http/operation.ts'
+import type { RateRule } from '../../platform/http/rate-rules.ts'
+import { adminOperation, under } from '../admin-operations.ts'
+import { invalidField } from '../invalid.ts'
+import type { BlockServiceOptions } from './block-service.ts'
+import { exportBlocks, importBlocks, importToJson } from './import-blocks.ts'
+
+const LIST = '/api/v1/admin/domain_blocks'
+const CSV_TYPES = ['text/csv', 'text/plain', 'application/csv', 'application/octet-stream']
+const LARGEST_FILE = 10 * 1024 * 1024
+
+const ImportDocument = Type.Object({
+  dry_run: Type.Boolean(),
+  imported: Type.Integer({ description: 'Domains that were blocked, or would be.' }),
+  skipped: Type.Integer({ description: 'Lines whose domain was covered already.' }),
+  failed: Type.Integer({ description: 'Bad lines.' }),
+  errors: Type.Array(Type.Object({ line: Type.Integer(), domain: Type.String(), error: Type.String() }), {
+    description: 'The first thousand of the bad lines.',
+  }),
+})
+
+const ImportQuery = Type.Object({
+  dry_run: Type.Optional(Type.Boolean({ description: 'Say what would happen, and change nothing.' })),
+  skip_bad_lines: Type.Optional(
+    Type.Boolean({ description: 'Import the good lines of a file with bad ones; without it nothing is imported.' }),
+  ),
+})
+
+const ImportBody = Type.Union([Type.String(), Type.Object({ csv: Type.String() })], {
+  description: 'The file as text/csv, or as the member csv of a JSON object.',
+})
+
+export function blockFileRoutes(
+  server: FastifyInstance,
+  deps: BlockServiceOptions,
+  rateLimit: readonly RateRule[],
+): void {
+  const admin = adminOperation(rateLimit)
+
+  operation(server, {
+    method: 'GET',
+    url: `${LIST}/export`,
+    aliases: [`${LIST}/export.csv`],
+    operationId: 'ExportDomainBlocks',
+    summary: 'Export the domain blocks as CSV',
+    ...admin,
+    schema: { response: { 200: { contentType: 'text/csv', description: 'All blocks, the oldest first.' } } },
+    handler(_request, reply) {
+      reply.header('content-disposition', 'attachment; filename="domain_blocks.csv"')
+      return reply.type('text/csv; charset=utf-8').send(Readable.from(exportBlocks(deps), { objectMode: false }))
+    },
+  })
+
+  server.register((scope, _options, done) => {
+    scope.addContentTypeParser(CSV_TYPES, { parseAs: 'buffer' }, (_request, body, taken) => {
+      if (isUtf8(body as Buffer)) taken(null, body.toString())
+      else taken(invalidField('', 'The file is not text in UTF-8'))
+    })
+    operation(scope, {
+      method: 'POST',
+      ...under(`${LIST}/import`),
+      operationId: 'ImportDomainBlocks',
+      summary: 'Import domain blocks from CSV',
+      description:
+        'Domains that are covered already are skipped. A file with a bad line is refused as a whole, with each bad line in the answer.',
+      ...admin,
+      bodyLimit: LARGEST_FILE,
+      alsoAs: 'text/csv',
+      schema: { querystring: ImportQuery, body: ImportBody, response: { 200: ImportDocument } },
+      async handler(request) {
+        const { dry_run: dryRun = false, skip_bad_lines: skipBadLines = false } = request.query
+        const csv = typeof request.body === 'string' ? request.body : request.body.csv
+        const wish = { csv, dryRun, skipBadLines }
+        return importToJson(await importBlocks(deps, callerOf(request), wish, clientOf(request)))
+      },
+    })
+    done()
+  })
+}

@@ -1,0 +1,49 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { AppError } from '../../platform/errors/app-error.ts'
+import { invalidField } from '../invalid.ts'
+import type { Upload } from './image-service.ts'
+
+export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
+const FORM = 'multipart/form-data'
+
+/** A place for operations whose bodies are pictures: as they are, or as a file in a form. */
+export function uploadScope(server: FastifyInstance, register: (scope: FastifyInstance) => void): void {
+  server.register((scope, _options, done) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser([...IMAGE_TYPES, FORM], { parseAs: 'buffer' }, (_request, body, parsed) => {
+      parsed(null, body)
+    })
+    register(scope)
+    done()
+  })
+}
+
+/** The description is a field of the form, or stands in the query beside a bare picture. */
+export async function readUpload(request: FastifyRequest, description = ''): Promise<Upload> {
+  const type = request.headers['content-type'] ?? ''
+  const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+  if (body.length === 0)
+    throw invalidField('image', 'is required: send a JPEG, PNG, GIF or WebP picture as the body', 'ERR_BLANK')
+  return type.toLowerCase().startsWith(FORM) ? readForm(body, type, description) : { bytes: body, description }
+}
+
+async function readForm(body: Buffer, type: string, description: string): Promise<Upload> {
+  const form = await new Response(Uint8Array.from(body), { headers: { 'content-type': type } })
+    .formData()
+    .catch((cause: unknown) => {
+      throw new AppError(
+        'invalid_argument',
+        'The form cannot be read: send it as multipart/form-data with a boundary',
+        { cause },
+      )
+    })
+  let file: File | undefined
+  let text = description
+  for (const [name, value] of form as unknown as Iterable<[string, File | string]>) {
+    if (typeof value !== 'string') file ??= value
+    else if (name === 'description') text = value
+  }
+  if (file === undefined)
+    throw invalidField('image', 'is required: send a JPEG, PNG, GIF or WebP picture as a file of the form', 'ERR_BLANK')
+  return { bytes: Buffer.from(await file.arrayBuffer()), description: text }
+}

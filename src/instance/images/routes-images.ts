@@ -1,0 +1,106 @@
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { AppError } from '../../platform/errors/app-error.ts'
+import { callerOf } from '../../platform/http/caller-of.ts'
+import { clientOf } from '../../platform/http/client-of.ts'
+import { operation } from '../../platform/http/operation.ts'
+import type { RateRule } from '../../platform/http/rate-rules.ts'
+import { adminOperation, under } from '../admin-operations.ts'
+import { IconDocument, iconDocument, ThumbnailDocument, thumbnailDocument } from './image-documents.ts'
+import type { ImageFiles } from './image-files.ts'
+import { IMAGES_PATH } from './image-names.ts'
+import type { ImageService } from './image-service.ts'
+import type { ImageKind } from './image-sizes.ts'
+import { IMAGE_TYPES, readUpload, uploadScope } from './read-upload.ts'
+
+export interface ImageRouteParts {
+  images: ImageService
+  files: ImageFiles
+  rateLimit: readonly RateRule[]
+  baseUrl(): string
+}
+
+const FOR_EVER = 'public, max-age=31536000, immutable'
+const MAX_UPLOAD = 10 * 1024 * 1024
+const Query = Type.Object({
+  description: Type.Optional(Type.String({ description: 'Alternative text, at most 200 characters.', default: '' })),
+})
+
+export function imageRoutes(server: FastifyInstance, parts: ImageRouteParts): void {
+  fileRoute(server, parts.files)
+  uploadScope(server, (scope) => {
+    adminRoutes(scope, parts, 'thumbnail', { document: ThumbnailDocument, write: thumbnailDocument })
+    adminRoutes(scope, parts, 'icon', { document: IconDocument, write: iconDocument })
+  })
+}
+
+type Shape =
+  | { document: typeof ThumbnailDocument; write: typeof thumbnailDocument }
+  | { document: typeof IconDocument; write: typeof iconDocument }
+
+function adminRoutes(
+  scope: FastifyInstance,
+  parts: ImageRouteParts,
+  kind: ImageKind,
+  { document, write }: Shape,
+): void {
+  const { images, rateLimit, baseUrl } = parts
+  const admin = adminOperation(rateLimit)
+  const title = kind === 'icon' ? 'Icon' : 'Thumbnail'
+
+  operation(scope, {
+    method: 'PUT',
+    ...under(`/api/v1/admin/instance/${kind}`),
+    operationId: `PutInstance${title}`,
+    summary: `Replace the ${kind} of the instance`,
+    description: `The body is a picture (${IMAGE_TYPES.join(', ')}) of at most 10 MiB, or a form with one as a file. All sizes are made from it; it is cropped to their shape.`,
+    ...admin,
+    bodyLimit: Math.min(MAX_UPLOAD, scope.platform.settings.body_limit),
+    schema: { querystring: Query, response: { 200: document } },
+    async handler(request) {
+      const upload = await readUpload(request, request.query.description)
+      return write(await images.put(callerOf(request), kind, upload, clientOf(request)), baseUrl())
+    },
+  })
+
+  operation(scope, {
+    method: 'DELETE',
+    ...under(`/api/v1/admin/instance/${kind}`),
+    operationId: `DeleteInstance${title}`,
+    summary: `Return to the shipped ${kind}`,
+    ...admin,
+    schema: { response: { 200: Type.Object({}) } },
+    async handler(request) {
+      await images.delete(callerOf(request), kind, clientOf(request))
+      return {}
+    },
+  })
+}
+
+function fileRoute(server: FastifyInstance, files: ImageFiles): void {
+  operation(server, {
+    method: 'GET',
+    url: `${IMAGES_PATH}/:file`,
+    operationId: 'GetInstanceImage',
+    summary: 'Read a picture of the instance',
+    description:
+      'Its name changes with its bytes. The name of a picture that was replaced leads to the one in its place.',
+    tags: ['instance'],
+    surface: 'platform',
+    access: 'public',
+    rateLimit: null,
+    etag: true,
+    schema: {
+      params: Type.Object({ file: Type.String() }),
+      response: { 200: { contentType: 'image/png', description: 'The picture' } },
+    },
+    async handler(request, reply) {
+      const found = await files.find(request.params.file)
+      if (found === null) throw new AppError('not_found', 'Not Found')
+      if ('movedTo' in found) {
+        return reply.header('cache-control', 'no-store').redirect(`${IMAGES_PATH}/${found.movedTo}`, 302)
+      }
+      return reply.header('cache-control', FOR_EVER).type(found.contentType).send(found.bytes)
+    },
+  })
+}

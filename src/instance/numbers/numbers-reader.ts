@@ -1,0 +1,93 @@
+import type { Clock } from '../../platform/clock/clock.ts'
+import type { Database, Reader } from '../../platform/storage/database.ts'
+import type { InstanceSettings, NoteFacts, UserFacts } from '../deps.ts'
+import { countDomains } from '../domains/peers.ts'
+import type { ActivityWeek, InstanceNumbers } from '../public/instance-data.ts'
+import type { LogInRecorder } from './log-in-recorder.ts'
+import { countLogIns, readRecentLogIns } from './store-log-ins.ts'
+import { DAYS_PER_WEEK, type Day, dateOf, dayOf, daysOfWeek, lastMondays, mondayOf, secondOf } from './weeks.ts'
+
+export interface NumbersReaderOptions {
+  db: Database
+  clock: Clock
+  users: UserFacts
+  notes: NoteFacts
+  logIns: LogInRecorder
+}
+
+export const ACTIVITY_WEEKS = 12
+const DAYS_OF_MONTH = 28
+const DAYS_OF_HALFYEAR = 24 * DAYS_PER_WEEK
+
+/** What the product really did, as numbers that name nobody. */
+export class NumbersReader {
+  readonly #options: NumbersReaderOptions
+  /** Log-ins of weeks that are over, by their Monday: they never change. */
+  readonly #past = new Map<Day, number>()
+
+  constructor(options: NumbersReaderOptions) {
+    this.#options = options
+  }
+
+  /** What was recorded in this process a moment ago is in the numbers: to be awaited before a snapshot is opened. */
+  async settle(): Promise<void> {
+    await this.#options.logIns.flush()
+  }
+
+  async readNumbers(reader: Reader, settings: InstanceSettings): Promise<InstanceNumbers> {
+    const { clock, users, notes } = this.#options
+    const today = dayOf(clock.now())
+    const recent = await readRecentLogIns(reader, {
+      monday: mondayOf(today),
+      month: today - DAYS_OF_MONTH,
+      halfyear: today - DAYS_OF_HALFYEAR,
+    })
+    return {
+      userCount: await users.countUsers(reader),
+      statusCount: await notes.countNotes(reader),
+      domainCount: await countDomains(reader, settings),
+      activeMonth: recent.activeMonth,
+      activeHalfyear: recent.activeHalfyear,
+      weeks: await this.#readWeeks(reader, today, recent.thisWeek),
+    }
+  }
+
+  async #readWeeks(reader: Reader, today: Day, loginsSoFar: number): Promise<ActivityWeek[]> {
+    const { users, notes } = this.#options
+    const mondays = lastMondays(today, ACTIVITY_WEEKS)
+    const days = mondays.flatMap(daysOfWeek).map(dateOf)
+    const created = await notes.countCreatedNotes(reader, days)
+    const registered = await users.countRegistrations(reader, days)
+    const weeks: ActivityWeek[] = []
+    for (const [index, monday] of mondays.entries()) {
+      weeks.push({
+        week: secondOf(monday),
+        statuses: sumOf(created, monday),
+        logins: index === 0 ? loginsSoFar : await this.#pastLogIns(reader, monday, today),
+        registrations: sumOf(registered, monday),
+      })
+    }
+    return weeks
+  }
+
+  async #pastLogIns(reader: Reader, monday: Day, today: Day): Promise<number> {
+    const known = this.#past.get(monday)
+    if (known !== undefined) return known
+    const count = await countLogIns(reader, monday, monday + DAYS_PER_WEEK - 1)
+    // A day later, rows that were on their way at midnight have arrived, whatever the clock of their process says.
+    if (monday + DAYS_PER_WEEK < today) this.#keep(monday, count)
+    return count
+  }
+
+  #keep(monday: Day, count: number): void {
+    this.#past.set(monday, count)
+    for (const oldest of this.#past.keys()) {
+      if (this.#past.size <= ACTIVITY_WEEKS) return
+      this.#past.delete(oldest)
+    }
+  }
+}
+
+function sumOf(amounts: ReadonlyMap<string, number>, monday: Day): number {
+  return daysOfWeek(monday).reduce((sum, day) => sum + (amounts.get(dateOf(day)) ?? 0), 0)
+}

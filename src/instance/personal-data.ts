@@ -1,0 +1,49 @@
+/** What the public face keeps about people: how it is erased, and what a person gets to see of it. */
+import { randomUUID } from 'node:crypto'
+import { blankMentions } from '../platform/audit/store-blanking.ts'
+import type { Person, PersonalDataPart } from '../platform/personal-data/personal-data.ts'
+import type { Transaction } from '../platform/storage/database.ts'
+import type { InstanceChanges } from './changes.ts'
+import { deleteAccountName, findAccountName, findContactUser } from './contact/store-contact.ts'
+import { deleteLogInsOf, isAnonymized, logInDaysOf, renameLogIns } from './numbers/store-log-ins.ts'
+import { dateOf } from './numbers/weeks.ts'
+import { deleteSetting, readSettingRows } from './settings/store-settings.ts'
+
+export function instancePersonalData({ changes }: { changes: InstanceChanges }): PersonalDataPart[] {
+  return [
+    {
+      name: 'log_in_days',
+      erase: eraseLogIns,
+      exportOf: async (reader, { id }) => (await logInDaysOf(reader, id)).map(dateOf),
+    },
+    {
+      name: 'account_name',
+      erase: (tx, { id }) => deleteAccountName(tx, id),
+      exportOf: async (reader, { id }) => (await findAccountName(reader, id)) ?? null,
+    },
+    { name: 'instance_contact', erase: (tx, person) => eraseContact(tx, person, changes) },
+  ]
+}
+
+/**
+ * The random value is the same in all rows, so that the user stays one of those who were there in a week. It carries no
+ * time, which would lead to the event of the anonymization.
+ */
+async function eraseLogIns(tx: Transaction, { id }: Person): Promise<void> {
+  // Once more: what was on its way belongs to days that are renamed already.
+  if (await isAnonymized(tx, id)) await deleteLogInsOf(tx, id)
+  else await renameLogIns(tx, id, randomUUID())
+}
+
+/** An administrator may have named the person as the contact, by handle or address. */
+async function eraseContact(tx: Transaction, person: Person, changes: InstanceChanges): Promise<void> {
+  const { id, organizationId, email, handle } = person
+  await blankMentions(tx, { organizationId, action: 'instance.updated', texts: [email, handle] })
+  const stored = new Map((await readSettingRows(tx)).map(({ key, value }) => [key, value]))
+  const [user, address] = ['contact.user', 'contact.email'].map((key) => JSON.parse(stored.get(key) ?? 'null'))
+  const isUser = typeof user === 'string' && (await findContactUser(tx, user))?.id === id
+  const isAddress = typeof address === 'string' && [email, handle].includes(address.toLowerCase())
+  if (isUser) await deleteSetting(tx, 'contact.user')
+  if (isAddress) await deleteSetting(tx, 'contact.email')
+  if (isUser || isAddress) changes.announce(tx)
+}

@@ -1,0 +1,161 @@
+/**
+ * What the public face shows, from memory. A view is read in one snapshot and stays until an administrator changes
+ * something, here or in another process; its counts stay for `cache.counter_seconds`. A question that finds a good view
+ * is answered without a promise and without a query.
+ *
+ * NOTE A view is never handed out to somebody who asks after a change was announced unless its reading began after it.
+ */
+import type { IdentityChanges } from '../../platform/auth/identity-changes.ts'
+import { type Clock, MICROS_PER_SECOND, type Micros } from '../../platform/clock/clock.ts'
+import { ignoreFailure } from '../../platform/errors/ignore-failure.ts'
+import type { Logger } from '../../platform/logging/logger.ts'
+import type { Database } from '../../platform/storage/database.ts'
+import type { InstanceChanges } from '../changes.ts'
+import type { TranslationLanguages } from '../translation/languages.ts'
+import { dayOf } from './account-document.ts'
+import type { InstanceData } from './instance-data.ts'
+import type { DomainLists, InstanceReader } from './instance-reader.ts'
+
+export interface InstanceView {
+  readonly data: InstanceData
+  readonly lists: DomainLists
+  /** Undefined while the provider was never reached. */
+  readonly languages: TranslationLanguages | undefined
+  /** The day, UTC, that it was read on: `YYYY-MM-DD`. It is not used on another. */
+  readonly today: string
+}
+
+interface KeptView extends InstanceView {
+  versions: Versions
+  /** When the reading of its counts began. */
+  countedMs: number
+  endsAt: Micros
+}
+
+/** How many changes were announced when the reading began. */
+interface Versions {
+  instance: number
+  people: number
+}
+
+export interface InstanceFaceOptions {
+  db: Database
+  clock: Clock
+  log: Logger
+  changes: InstanceChanges
+  identityChanges: IdentityChanges
+  reader: InstanceReader
+  vapidKey(): Promise<string>
+}
+
+const MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND
+/** From this part of its age on, counts are read again while the old ones are still good, so that nobody waits. */
+const AHEAD = 0.8
+
+export class InstanceFace {
+  readonly #options: InstanceFaceOptions
+  readonly #versions: Versions = { instance: 0, people: 0 }
+  readonly #unlisten: (() => void)[]
+  #kept: KeptView | undefined
+  #reading: { versions: Versions; counts: boolean; view: Promise<KeptView> } | undefined
+
+  constructor(options: InstanceFaceOptions) {
+    this.#options = options
+    this.#unlisten = [
+      options.changes.listen(() => {
+        this.#versions.instance++
+      }),
+      options.identityChanges.listen(() => {
+        this.#versions.people++
+      }),
+    ]
+  }
+
+  /** For what only an administrator changes. */
+  settled(): InstanceView | Promise<InstanceView> {
+    const view = this.#kept
+    const isGood =
+      view !== undefined &&
+      view.versions.instance === this.#versions.instance &&
+      this.#options.clock.now() < view.endsAt
+    return isGood ? view : this.#read(true)
+  }
+
+  /** For what is counted as well, or tells of a user. */
+  counted(): InstanceView | Promise<InstanceView> {
+    const view = this.#kept
+    const { clock, log } = this.#options
+    if (view === undefined || view.versions.instance !== this.#versions.instance || clock.now() >= view.endsAt) {
+      return this.#read(true)
+    }
+    const maxAgeMs = view.data.settings.cache.counter_seconds * 1_000
+    const ageMs = clock.elapsedMs() - view.countedMs
+    if (ageMs >= maxAgeMs) return this.#read(true)
+    if (view.versions.people !== this.#versions.people) return this.#read(false)
+    if (ageMs >= maxAgeMs * AHEAD && this.#reading === undefined) {
+      ignoreFailure(this.#read(true), 'the counts are read again by whoever asks next', log)
+    }
+    return view
+  }
+
+  close(): void {
+    for (const unlisten of this.#unlisten) unlisten()
+  }
+
+  /** Joins a reading that is under way when it will be as new as is wanted. */
+  #read(counts: boolean): Promise<KeptView> {
+    const { instance, people } = this.#versions
+    const current = this.#reading
+    const isCached = (this.#kept?.data.settings.cache.counter_seconds ?? 0) > 0
+    if (
+      current !== undefined &&
+      isCached &&
+      current.versions.instance === instance &&
+      current.versions.people === people &&
+      (current.counts || !counts)
+    ) {
+      return current.view
+    }
+    const versions = { instance, people }
+    const view = this.#readView(versions, counts).finally(() => {
+      if (this.#reading?.view === view) this.#reading = undefined
+    })
+    this.#reading = { versions, counts, view }
+    return view
+  }
+
+  async #readView(versions: Versions, counts: boolean): Promise<KeptView> {
+    const { db, clock, reader, vapidKey } = this.#options
+    const before = this.#kept
+    const vapid = await vapidKey()
+    if (counts) await reader.settle()
+    const isRecount = counts || before === undefined
+    const countedMs = isRecount ? clock.elapsedMs() : before.countedMs
+    const now = clock.now()
+    const view = await db.read(async (snapshot) => {
+      const data = await reader.readData(snapshot, vapid, isRecount ? undefined : before.data.numbers)
+      const areListsGood =
+        before !== undefined &&
+        before.versions.instance === versions.instance &&
+        before.lists.hostsMark === (await reader.hostsMark(snapshot, data.settings))
+      return {
+        data,
+        lists: areListsGood ? before.lists : await reader.readLists(snapshot, data.settings),
+        languages: await reader.readLanguages(snapshot, data.settings),
+        versions,
+        countedMs,
+        today: dayOf(now),
+        endsAt: now - (now % MICROS_PER_DAY) + MICROS_PER_DAY,
+      }
+    })
+    const kept = this.#kept
+    if (kept === undefined || isNewer(view, kept)) this.#kept = view
+    return view
+  }
+}
+
+function isNewer(a: KeptView, b: KeptView): boolean {
+  return (
+    a.versions.instance >= b.versions.instance && a.versions.people >= b.versions.people && a.countedMs >= b.countedMs
+  )
+}

@@ -1,0 +1,88 @@
+import type { Reader } from '../../platform/storage/database.ts'
+import type { ContactReader } from '../contact/contact-reader.ts'
+import type { InstanceSettings } from '../deps.ts'
+import { readDocument, readInstalledAt } from '../documents/store-documents.ts'
+import { readTerms } from '../documents/store-terms.ts'
+import { readPeers } from '../domains/peers.ts'
+import { readListedBlocks } from '../domains/store-blocks.ts'
+import { readDomainNames } from '../domains/store-named-domains.ts'
+import { readImages } from '../images/store-images.ts'
+import { instanceDomain } from '../instance-domain.ts'
+import type { NumbersReader } from '../numbers/numbers-reader.ts'
+import { readRules } from '../rules/store-rules.ts'
+import type { SettingsKeeper } from '../settings/settings-keeper.ts'
+import type { TranslationLanguages } from '../translation/languages.ts'
+import type { TranslationService } from '../translation/translation-service.ts'
+import type { InstanceData, InstanceNumbers, ListedBlock } from './instance-data.ts'
+import { acceptedHostsMark } from './store-accepted-hosts.ts'
+import { mayEverybodyInvite } from './store-invites.ts'
+
+export interface InstanceReaderOptions {
+  keeper: SettingsKeeper
+  contact: ContactReader
+  numbers: NumbersReader
+  translation: TranslationService
+  baseUrl(): string
+}
+
+/** What may be long, and is read anew only when it may have changed. */
+export interface DomainLists {
+  blocks: readonly ListedBlock[]
+  allowed: readonly string[]
+  peers: readonly string[]
+  /** Of the hosts among the peers that no administrator named; null when there are none. */
+  hostsMark: string | null
+}
+
+/** Reads all that the public face is made from, through the stores of the parts that it belongs to. */
+export class InstanceReader {
+  readonly #options: InstanceReaderOptions
+
+  constructor(options: InstanceReaderOptions) {
+    this.#options = options
+  }
+
+  /** Counts are taken over when they are given. */
+  async readData(snapshot: Reader, vapidPublicKey: string, counted?: InstanceNumbers): Promise<InstanceData> {
+    const { keeper, contact, numbers } = this.#options
+    const settings = await keeper.effectiveSettings(snapshot)
+    const { thumbnail, icon } = await readImages(snapshot)
+    return {
+      settings,
+      installedAt: await readInstalledAt(snapshot),
+      rules: await readRules(snapshot),
+      extendedDescription: await readDocument(snapshot, 'extended_description'),
+      privacyPolicy: await readDocument(snapshot, 'privacy_policy'),
+      terms: await readTerms(snapshot),
+      thumbnail,
+      icon,
+      vapidPublicKey,
+      contact: await contact.readContact(snapshot, settings),
+      invitesEnabled: await mayEverybodyInvite(snapshot),
+      numbers: counted ?? (await numbers.readNumbers(snapshot, settings)),
+    }
+  }
+
+  /** To be awaited before a snapshot is opened whose counts are to be of this moment. */
+  settle(): Promise<void> {
+    return this.#options.numbers.settle()
+  }
+
+  async readLists(snapshot: Reader, settings: InstanceSettings): Promise<DomainLists> {
+    const hostsMark = await this.hostsMark(snapshot, settings)
+    return {
+      blocks: await readListedBlocks(snapshot),
+      allowed: (await readDomainNames(snapshot, 'domain_allows')).sort(),
+      peers: await readPeers(snapshot, settings, instanceDomain(settings, this.#options.baseUrl())),
+      hostsMark,
+    }
+  }
+
+  async hostsMark(snapshot: Reader, settings: InstanceSettings): Promise<string | null> {
+    return settings.peers.sources.includes('callbacks') ? acceptedHostsMark(snapshot) : null
+  }
+
+  readLanguages(snapshot: Reader, settings: InstanceSettings): Promise<TranslationLanguages | undefined> {
+    return this.#options.translation.readLanguages(snapshot, settings)
+  }
+}

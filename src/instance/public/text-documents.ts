@@ -1,0 +1,86 @@
+import { MICROS_PER_MS, type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
+import { DEFAULT_PRIVACY_POLICY } from '../documents/default-privacy-policy.ts'
+import { documentHtml } from '../documents/document-html.ts'
+import { currentTerms, succeededBy } from '../documents/terms.ts'
+import { instanceDomain } from '../instance-domain.ts'
+import type { InstanceData, PublishedTerms } from './instance-data.ts'
+
+export interface TextDocument {
+  updated_at: string
+  content: string
+}
+
+export interface TermsDocument extends TextDocument {
+  effective_date: string
+  effective: boolean
+  succeeded_by: string | null
+}
+
+/** A document, and when what it says last changed. */
+export interface Dated<Document> {
+  document: Document
+  changedAt: Micros
+}
+
+export function extendedDescription(data: InstanceData, baseUrl: string): Dated<TextDocument> {
+  return textDocument(data, baseUrl, data.extendedDescription ?? { text: '', updatedAt: data.installedAt })
+}
+
+export function privacyPolicy(data: InstanceData, baseUrl: string): Dated<TextDocument> {
+  return textDocument(data, baseUrl, data.privacyPolicy ?? DEFAULT_PRIVACY_POLICY)
+}
+
+/** Undefined when nothing is published. `today` is `YYYY-MM-DD`, UTC. */
+export function termsOfService(data: InstanceData, baseUrl: string, today: string): Dated<TermsDocument> | undefined {
+  const terms = currentTerms(data.terms, today)
+  return terms && termsDocument(data, baseUrl, today, terms)
+}
+
+export function termsOfDate(
+  data: InstanceData,
+  baseUrl: string,
+  today: string,
+  date: string,
+): Dated<TermsDocument> | undefined {
+  const terms = data.terms.find(({ effectiveDate }) => effectiveDate === date)
+  return terms && termsDocument(data, baseUrl, today, terms)
+}
+
+function termsDocument(
+  data: InstanceData,
+  baseUrl: string,
+  today: string,
+  terms: PublishedTerms,
+): Dated<TermsDocument> {
+  const { document } = textDocument(data, baseUrl, terms)
+  const effective = terms.effectiveDate <= today
+  // Two things change it from outside: its day comes, and another version is published.
+  const changes = [
+    ...data.terms.map(({ updatedAt }) => updatedAt),
+    ...data.terms
+      .filter(({ effectiveDate }) => effectiveDate <= today)
+      .map(({ effectiveDate }) => midnight(effectiveDate)),
+  ]
+  return {
+    document: {
+      ...document,
+      effective_date: terms.effectiveDate,
+      effective,
+      succeeded_by: succeededBy(data.terms, terms),
+    },
+    changedAt: Math.max(...changes),
+  }
+}
+
+function textDocument(
+  { settings }: InstanceData,
+  baseUrl: string,
+  { text, updatedAt }: { text: string; updatedAt: Micros },
+): Dated<TextDocument> {
+  const content = documentHtml(text, instanceDomain(settings, baseUrl))
+  return { document: { updated_at: toRfc3339(updatedAt), content }, changedAt: updatedAt }
+}
+
+function midnight(date: string): Micros {
+  return Date.parse(`${date}T00:00:00Z`) * MICROS_PER_MS
+}

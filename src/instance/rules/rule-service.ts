@@ -1,0 +1,109 @@
+import { auditChange, type Change, type ClientInfo } from '../../platform/audit/audit-change.ts'
+import type { Principal } from '../../platform/auth/principal.ts'
+import type { Clock } from '../../platform/clock/clock.ts'
+import type { Database, Transaction } from '../../platform/storage/database.ts'
+import type { InstanceChanges } from '../changes.ts'
+import { invalidField, recordNotFound } from '../invalid.ts'
+import { applyRuleWish, MOST_RULES, moved, type RuleWish, type StoredRule } from './rule.ts'
+import { findRule, insertRule, readRules, retireRule, updateRule } from './store-rules.ts'
+
+export interface RuleServiceOptions {
+  db: Database
+  clock: Clock
+  changes: InstanceChanges
+}
+
+const NEW_RULE = { text: '', hint: '', priority: 0, translations: {} }
+
+/** Who may call is decided before: `org_management`. */
+export class RuleService {
+  readonly #options: RuleServiceOptions
+
+  constructor(options: RuleServiceOptions) {
+    this.#options = options
+  }
+
+  list(_principal: Principal): Promise<StoredRule[]> {
+    return readRules(this.#options.db)
+  }
+
+  create(principal: Principal, wish: RuleWish & { text: string }, client?: ClientInfo): Promise<StoredRule> {
+    return this.#write(async (tx, now) => {
+      const rules = await readRules(tx)
+      if (rules.length >= MOST_RULES) {
+        throw invalidField('', `There are ${MOST_RULES} rules already: delete one first`, 'ERR_TOO_MANY')
+      }
+      const priority = (rules.at(-1)?.priority ?? -1) + 1
+      const rule = await insertRule(tx, applyRuleWish({ ...NEW_RULE, priority }, wish), now)
+      await this.#audit(tx, principal, 'created', rule.id, { rule: { new: asText(rule) } }, client)
+      return rule
+    })
+  }
+
+  update(principal: Principal, input: { id: number; wish: RuleWish }, client?: ClientInfo): Promise<StoredRule> {
+    return this.#write(async (tx, now) => {
+      const before = await requireRule(tx, input.id)
+      const after = { id: before.id, ...applyRuleWish(before, input.wish) }
+      if (asText(before) === asText(after)) return before
+      await updateRule(tx, after, now)
+      const changes = { rule: { old: asText(before), new: asText(after) } }
+      await this.#audit(tx, principal, 'updated', after.id, changes, client)
+      return after
+    })
+  }
+
+  async delete(principal: Principal, input: { id: number }, client?: ClientInfo): Promise<void> {
+    await this.#write(async (tx, now) => {
+      const rule = await requireRule(tx, input.id)
+      await retireRule(tx, input.id, now)
+      await this.#audit(tx, principal, 'deleted', rule.id, { rule: { old: asText(rule) } }, client)
+    })
+  }
+
+  /** Afterwards priorities are 0, 1, 2 … in the order of the list. */
+  move(principal: Principal, input: { id: number; offset: number }, client?: ClientInfo): Promise<StoredRule> {
+    return this.#write(async (tx, now) => {
+      const rule = await requireRule(tx, input.id)
+      const rules = await readRules(tx)
+      const ids = rules.map(({ id }) => id)
+      const order = moved(ids, rule.id, input.offset)
+      for (const one of rules) {
+        const priority = order.indexOf(one.id)
+        if (one.priority !== priority) await updateRule(tx, { ...one, priority }, now)
+      }
+      await this.#audit(tx, principal, 'moved', rule.id, { order: { old: ids, new: order } }, client)
+      return { ...rule, priority: order.indexOf(rule.id) }
+    })
+  }
+
+  async #write<T>(work: (tx: Transaction, now: number) => Promise<T>): Promise<T> {
+    const { db, clock, changes } = this.#options
+    const result = await db.write((tx) => work(tx, clock.now()))
+    await changes.settled()
+    return result
+  }
+
+  #audit(
+    tx: Transaction,
+    principal: Principal,
+    verb: string,
+    id: string,
+    changes: Change['changes'],
+    client?: ClientInfo,
+  ): Promise<void> {
+    this.#options.changes.announce(tx)
+    const target = { type: 'instance_rules', id }
+    return auditChange(tx, principal, { action: `instance_rule.${verb}`, target, changes }, client)
+  }
+}
+
+async function requireRule(tx: Transaction, id: number): Promise<StoredRule> {
+  const rule = await findRule(tx, id)
+  if (rule === undefined) throw recordNotFound()
+  return rule
+}
+
+/** One text: the log refuses objects with members that are called like secrets, and there may be any language. */
+function asText({ text, hint, priority, translations }: StoredRule): string {
+  return JSON.stringify({ text, hint, priority, translations })
+}

@@ -1,0 +1,81 @@
+import { emptyTree, mergeLayer, type Tree } from '../../platform/config/merge-layers.ts'
+import { type Origin, Origins } from '../../platform/config/origins.ts'
+import { Problems } from '../../platform/config/problems.ts'
+import { SettingsReader } from '../../platform/config/read-settings.ts'
+import { isRecord } from '../../platform/config/setting.ts'
+import { type Problem, SettingsError } from '../../platform/config/settings-error.ts'
+import type { InstanceSettings } from '../deps.ts'
+import { SETTINGS_ROOT } from './setting-keys.ts'
+import type { StoredValues } from './settings-patch.ts'
+
+// Without a source of its own: who gave a stored value is written in the audit log.
+const STORED: Origin = { source: 'default', name: 'stored value', path: [] }
+
+export type Effective = { settings: InstanceSettings } | { problems: readonly Problem[] }
+
+/** The stored values over those of file, environment and defaults, judged by the rules of the settings file. */
+export function layOver(base: InstanceSettings, stored: StoredValues): Effective {
+  const [origins, problems] = [new Origins(), new Problems()]
+  const tree = copyOf(base) as Tree
+  mergeLayer(SETTINGS_ROOT, tree, { tree: treeOf(stored), origin: STORED }, origins, problems)
+  const reader = new SettingsReader({ mode: 'serve', cwd: '/' }, origins, problems)
+  const settings = reader.read(SETTINGS_ROOT, tree, []) as InstanceSettings
+  try {
+    problems.throwIfAny()
+  } catch (error) {
+    if (error instanceof SettingsError) return { problems: error.problems }
+    throw error
+  }
+  return { settings }
+}
+
+/** The stored values that are good. An older or newer version may have kept others. */
+export function usableValues(base: InstanceSettings, stored: StoredValues): StoredValues {
+  let usable = stored
+  // Without one value another may become wrong; each round drops at least one.
+  for (;;) {
+    const effective = layOver(base, usable)
+    if ('settings' in effective) return usable
+    const { problems } = effective
+    const without = (isBad: (path: string, key: string) => boolean) =>
+      new Map([...usable].filter(([key]) => !problems.some(({ path }) => isBad(path, key))))
+    const named = without(isAbout)
+    // What does not fit together is reported at one of the two, which may be the one of the file.
+    const fewer = named.size < usable.size ? named : without((path, key) => groupOf(path) === groupOf(key))
+    if (fewer.size === usable.size) return new Map()
+    usable = fewer
+  }
+}
+
+function isAbout(path: string, key: string): boolean {
+  return path === key || path.startsWith(`${key}.`) || path.startsWith(`${key}[`)
+}
+
+function groupOf(key: string): string {
+  return key.slice(0, Math.max(0, key.lastIndexOf('.')))
+}
+
+function treeOf(stored: StoredValues): Tree {
+  const tree = emptyTree()
+  for (const [key, value] of stored) {
+    const steps = key.split('.')
+    const last = steps.pop() as string
+    let group = tree
+    for (const step of steps) {
+      group[step] ??= emptyTree()
+      group = group[step] as Tree
+    }
+    group[last] = value
+  }
+  return tree
+}
+
+/** Settings are frozen; what is laid over them is not. */
+function copyOf(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyOf)
+  if (!isRecord(value)) return value
+  return Object.assign(
+    emptyTree(),
+    Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, copyOf(inner)])),
+  )
+}

@@ -1,0 +1,66 @@
+import type { FastifyInstance } from 'fastify'
+import { callerOf } from '../../platform/http/caller-of.ts'
+import { clientOf } from '../../platform/http/client-of.ts'
+import { parseJsonBody } from '../../platform/http/json-body.ts'
+import { operation } from '../../platform/http/operation.ts'
+import type { RateRule } from '../../platform/http/rate-rules.ts'
+import { adminOperation, under } from '../admin-operations.ts'
+import { SettingSources, SettingsDocument, SettingsPatch } from './schema-settings.ts'
+import type { SettingsService } from './settings-service.ts'
+
+const PATH = '/api/v1/admin/instance'
+
+export function settingsRoutes(
+  server: FastifyInstance,
+  settings: SettingsService,
+  rateLimit: readonly RateRule[],
+): void {
+  const admin = adminOperation(rateLimit)
+
+  operation(server, {
+    method: 'GET',
+    ...under(PATH),
+    operationId: 'GetInstanceSettings',
+    summary: 'Get the settings of the instance that are in effect',
+    ...admin,
+    schema: { response: { 200: SettingsDocument } },
+    async handler(request) {
+      return settings.get(callerOf(request))
+    },
+  })
+
+  operation(server, {
+    method: 'GET',
+    ...under(`${PATH}/sources`),
+    operationId: 'GetInstanceSettingSources',
+    summary: 'Get where each setting of the instance has its value from',
+    ...admin,
+    schema: { response: { 200: SettingSources } },
+    async handler(request) {
+      return settings.sources(callerOf(request))
+    },
+  })
+
+  server.register((scope, _options, done) => {
+    scope.addContentTypeParser('application/merge-patch+json', { parseAs: 'buffer' }, (_request, body, taken) => {
+      try {
+        taken(null, parseJsonBody(body as Buffer))
+      } catch (error) {
+        taken(error as Error)
+      }
+    })
+    operation(scope, {
+      method: 'PATCH',
+      ...under(PATH),
+      operationId: 'UpdateInstanceSettings',
+      summary: 'Change settings of the instance',
+      description: 'What is absent stays. A key that the environment fixes cannot be changed.',
+      ...admin,
+      schema: { body: SettingsPatch, response: { 200: SettingsDocument } },
+      async handler(request) {
+        return settings.patch(callerOf(request), request.body, clientOf(request))
+      },
+    })
+    done()
+  })
+}

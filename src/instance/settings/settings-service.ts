@@ -1,0 +1,100 @@
+import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
+import type { Principal } from '../../platform/auth/principal.ts'
+import type { Clock } from '../../platform/clock/clock.ts'
+import { maskSecrets } from '../../platform/config/mask-secrets.ts'
+import type { Source } from '../../platform/config/origins.ts'
+import type { Problem } from '../../platform/config/settings-error.ts'
+import type { Cipher } from '../../platform/secrets/cipher.ts'
+import type { Database, Transaction } from '../../platform/storage/database.ts'
+import type { InstanceChanges } from '../changes.ts'
+import { findContactUser } from '../contact/store-contact.ts'
+import type { InstanceSettings } from '../deps.ts'
+import { type FieldProblem, invalid, invalidField } from '../invalid.ts'
+import { settingChanges } from './audited-settings.ts'
+import { layOver } from './effective-settings.ts'
+import { isFixed, SETTING_KEYS, SETTINGS_ROOT, type Sources } from './setting-keys.ts'
+import type { SettingsKeeper } from './settings-keeper.ts'
+import { patchSettings, type StoredValues } from './settings-patch.ts'
+import { writeStored } from './stored-settings.ts'
+
+export interface SettingsServiceOptions {
+  db: Database
+  clock: Clock
+  cipher: Cipher
+  settings: InstanceSettings
+  sources: Sources
+  changes: InstanceChanges
+  keeper: SettingsKeeper
+}
+
+const TARGET = { type: 'instance_settings', id: 'instance' }
+
+/** Who may call is decided before: `org_management`. */
+export class SettingsService {
+  readonly #options: SettingsServiceOptions
+
+  constructor(options: SettingsServiceOptions) {
+    this.#options = options
+  }
+
+  /** The values in effect, secrets masked. */
+  async get(_principal: Principal): Promise<InstanceSettings> {
+    return shown(await this.#options.keeper.current())
+  }
+
+  /** Where each key has its value from. */
+  async sources(_principal: Principal): Promise<Record<string, Source | 'stored'>> {
+    const { db, keeper, sources } = this.#options
+    const stored = await keeper.readStored(db)
+    const sourceOf = (key: string) => (stored.has(key) ? 'stored' : (sources.get(`instance.${key}`) ?? 'default'))
+    return Object.fromEntries([...SETTING_KEYS.keys()].map((key) => [key, sourceOf(key)]))
+  }
+
+  async patch(principal: Principal, patch: unknown, client?: ClientInfo): Promise<InstanceSettings> {
+    const { db, clock, cipher, keeper, changes } = this.#options
+    const settings = await db.write(async (tx) => {
+      const stored = await keeper.readStored(tx)
+      const before = keeper.effectiveOf(stored)
+      const { stored: next, settings: after } = this.#judge(stored, patch)
+      await refuseUnknownContact(tx, before, after)
+      await writeStored(tx, cipher, stored, next, clock.now())
+      const changed = settingChanges(before, after)
+      if (changed === undefined) return after
+      await auditChange(tx, principal, { action: 'instance.updated', target: TARGET, changes: changed }, client)
+      changes.announce(tx)
+      return after
+    })
+    await changes.settled()
+    return shown(settings)
+  }
+
+  #judge(stored: StoredValues, patch: unknown): { stored: StoredValues; settings: InstanceSettings } {
+    const { settings, sources } = this.#options
+    const patched = patchSettings(stored, patch)
+    const fixed = patched.given.filter((key) => isFixed(sources, key)).map(fixedKey)
+    const effective = layOver(settings, patched.stored)
+    const wrong = 'problems' in effective ? effective.problems.map(toFieldProblem) : []
+    const problems = [...patched.problems, ...fixed, ...wrong]
+    if (problems.length > 0 || 'problems' in effective) throw invalid(problems)
+    return { stored: patched.stored, settings: effective.settings }
+  }
+}
+
+function shown(settings: InstanceSettings): InstanceSettings {
+  return maskSecrets(SETTINGS_ROOT, settings)
+}
+
+function fixedKey(field: string): FieldProblem {
+  return { field, text: 'is fixed by the environment of the server: change it there', code: 'ERR_FIXED' }
+}
+
+function toFieldProblem({ path, message }: Problem): FieldProblem {
+  return { field: path, text: message.replace(/\.$/, ''), code: 'ERR_INVALID' }
+}
+
+async function refuseUnknownContact(tx: Transaction, before: InstanceSettings, after: InstanceSettings): Promise<void> {
+  const { user } = after.contact
+  if (user === null || user === before.contact.user) return
+  if ((await findContactUser(tx, user)) !== undefined) return
+  throw invalidField('contact.user', 'is not the id, handle or email of a user', 'ERR_NOT_FOUND')
+}

@@ -1,0 +1,223 @@
+import type { Clock } from '../clock/clock.ts'
+import type { AnswerHeaders, Carried, CarriedRequest } from './carrier.ts'
+import type { Connection } from './connection.ts'
+import type { Origin } from './origin.ts'
+import type { Answer, Exchanged, OutboundRequest } from './outbound-request.ts'
+
+/** What exchanges know of the client that carries them out. */
+export interface ExchangeContext {
+  clock: Clock
+  /** Answers that go on after their exchange has succeeded. */
+  draining: number
+  /** Set when the client ends: what it breaks off is no outcome. */
+  closedBy: Error | null
+}
+
+type Settle = { resolve: (exchanged: Exchanged) => void; reject: (reason: unknown) => void }
+
+/** Made by the carriers; a second one, or another value, would make two requests out of one. */
+const CARRIER_HEADERS = new Set([
+  'host',
+  'content-length',
+  'connection',
+  'transfer-encoding',
+  'keep-alive',
+  'upgrade',
+  'expect',
+  'te',
+])
+const BEGINNING_BYTES = 1024
+/** Where a success is enough its body is waited for a little, for whoever keeps a log. */
+const BODY_GRACE_MS = 250
+/** Receivers may end their answer in peace, unless so many of them take their time. */
+const MAX_DRAINING = 256
+
+/** One request and its answer. It settles once; it leaves its connection once, which may be later. */
+export class Exchange implements Carried {
+  readonly request: CarriedRequest
+  connection: Connection | null = null
+  readonly #wanted: OutboundRequest
+  readonly #context: ExchangeContext
+  readonly #origin: Origin
+  readonly #settle: Settle
+  readonly #startedAtMs: number
+  #cancelTimer: () => void
+  #status = 0
+  #statusText = ''
+  #headers: AnswerHeaders = {}
+  #chunks: Buffer[] = []
+  #bodyBytes = 0
+  #isSettled = false
+  #isDraining = false
+  #hasLeft = false
+  #wasRefused = false
+
+  constructor(wanted: OutboundRequest, origin: Origin, context: ExchangeContext, settle: Settle) {
+    this.request = requestOf(wanted)
+    this.#wanted = wanted
+    this.#origin = origin
+    this.#context = context
+    this.#settle = settle
+    this.#startedAtMs = context.clock.elapsedMs()
+    this.#cancelTimer = context.clock.after(wanted.timeoutMs, () => this.#onTime())
+    wanted.signal?.addEventListener('abort', this)
+  }
+
+  /** It has no connection and gets none. */
+  fail(error: Error): void {
+    this.#settleError(error)
+    this.#cancelTimer()
+  }
+
+  /** Its signal was aborted. */
+  handleEvent(): void {
+    const { signal } = this.#wanted
+    if (this.#isEnough) this.#settleAnswer()
+    else if (this.#close()) this.#settle.reject(signal?.reason)
+    this.#giveUp()
+  }
+
+  get hasLeft(): boolean {
+    return this.#hasLeft
+  }
+
+  onRequestStart(): void {}
+
+  onRefused(error: Error): void {
+    if (this.#hasLeft) return
+    if (this.#wasRefused || this.connection === null) {
+      this.onResponseError(null, error)
+      return
+    }
+    this.#wasRefused = true
+    this.#origin.release(this.connection, true)
+    this.connection = null
+    this.#origin.send(this)
+  }
+
+  onResponseStart(_controller: unknown, status: number, headers: AnswerHeaders, statusText?: string): void {
+    if (status < 200 || this.#hasLeft) return
+    this.#status = status
+    this.#statusText = statusText ?? ''
+    this.#headers = headers
+    // Mostly the body came along, and there is nothing to wait for.
+    if (this.#isEnough) queueMicrotask(() => this.#waitForBody())
+  }
+
+  onResponseData(_controller: unknown, chunk: Buffer): void {
+    if (this.#hasLeft) return
+    this.#bodyBytes += chunk.length
+    const { maxBodyBytes } = this.#wanted
+    if (this.#bodyBytes > maxBodyBytes) {
+      this.#settleAnswer(`the answer is larger than ${maxBodyBytes / 1024} KiB`)
+      this.#giveUp()
+    } else if (!this.#isEnough || this.#bodyBytes - chunk.length < BEGINNING_BYTES) {
+      this.#chunks.push(chunk)
+    }
+  }
+
+  onResponseEnd(): void {
+    if (this.#hasLeft) return
+    this.#settleAnswer()
+    this.leave(false)
+  }
+
+  onResponseError(_controller: unknown, error: Error): void {
+    if (this.#hasLeft) return
+    if (this.#isEnough || (this.#status !== 0 && this.#context.closedBy === null)) {
+      this.#settleAnswer(error.message === '' ? 'the answer broke off' : error.message)
+    } else {
+      this.#settleError(error)
+    }
+    this.leave(true)
+  }
+
+  /** Nothing is sent or read for it any more. */
+  leave(isBroken: boolean): void {
+    if (this.#hasLeft) return
+    this.#hasLeft = true
+    this.#cancelTimer()
+    if (this.#isDraining) this.#context.draining--
+    if (this.connection !== null) this.#origin.release(this.connection, isBroken)
+  }
+
+  get #isEnough(): boolean {
+    return this.#wanted.isSuccessEnough && this.#status >= 200 && this.#status <= 299
+  }
+
+  #leftMs(): number {
+    return this.#wanted.timeoutMs - (this.#context.clock.elapsedMs() - this.#startedAtMs)
+  }
+
+  #waitForBody(): void {
+    if (!this.#isSettled) this.#rearm(Math.min(BODY_GRACE_MS, this.#leftMs()))
+  }
+
+  #rearm(ms: number): void {
+    this.#cancelTimer()
+    this.#cancelTimer = this.#context.clock.after(ms, () => this.#onTime())
+  }
+
+  #onTime(): void {
+    if (!this.#isEnough) {
+      const error = new Error(`the attempt took longer than ${Math.round(this.#wanted.timeoutMs)} ms`)
+      error.name = 'TimeoutError'
+      this.#settleError(error)
+    } else if (!this.#isSettled) {
+      this.#settleAnswer()
+      const leftMs = this.#leftMs()
+      if (leftMs > 0 && this.#context.draining < MAX_DRAINING) {
+        this.#context.draining++
+        this.#isDraining = true
+        this.#rearm(leftMs)
+        return
+      }
+    }
+    this.#giveUp()
+  }
+
+  #giveUp(): void {
+    this.#cancelTimer()
+    if (!this.#hasLeft) this.#origin.withdraw(this)
+  }
+
+  #settleError(error: Error): void {
+    if (!this.#close()) return
+    const { closedBy } = this.#context
+    if (closedBy !== null) this.#settle.reject(closedBy)
+    else this.#settle.resolve({ error, address: this.#address })
+  }
+
+  #settleAnswer(bodyProblem?: string): void {
+    if (!this.#close()) return
+    const body = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks)
+    this.#chunks = []
+    const headers = this.#headers
+    const answer: Answer = {
+      status: this.#status,
+      statusText: this.#statusText,
+      header: (name) => [headers[name]].flat()[0]?.toString(),
+      body,
+      ...(bodyProblem !== undefined && { bodyProblem }),
+    }
+    this.#settle.resolve({ answer, address: this.#address })
+  }
+
+  get #address(): string | null {
+    return this.connection?.address ?? null
+  }
+
+  /** Whether this is the first time. */
+  #close(): boolean {
+    if (this.#isSettled) return false
+    this.#isSettled = true
+    this.#wanted.signal?.removeEventListener('abort', this)
+    return true
+  }
+}
+
+function requestOf({ method, path, headers, body }: OutboundRequest): CarriedRequest {
+  const pairs: string[] = []
+  for (const [name, value] of headers) if (!CARRIER_HEADERS.has(name.toLowerCase())) pairs.push(name, value)
+  return { method, path, headers: pairs, body }
+}

@@ -1,0 +1,40 @@
+import type { IpFilter } from './ip-filter.ts'
+
+/** One request to a stranger. */
+export interface OutboundRequest {
+  /** Scheme, host and port are what counts. */
+  url: URL
+  /** Path and query as they stand in the request line. */
+  path: string
+  method: 'GET' | 'POST'
+  headers: ReadonlyMap<string, string>
+  /** Empty for none. */
+  body: Uint8Array
+  /** Which addresses may be called. */
+  filter: IpFilter
+  /** For all of it, from the look-up of the name to the end of the answer. */
+  timeoutMs: number
+  /** The most that is read of the answer's body. */
+  maxBodyBytes: number
+  /** A success is certain when its headers are in, and of its body only the beginning is wanted. */
+  isSuccessEnough: boolean
+  /** Gives it up; the promise is rejected with the reason. */
+  signal?: AbortSignal
+}
+
+export interface Answer {
+  status: number
+  /** The reason phrase; empty where the protocol has none. */
+  statusText: string
+  header(name: string): string | undefined
+  /** What was read of the body. */
+  body: Uint8Array
+  /** Why the body was not read to its end: too large, broken off. */
+  bodyProblem?: string
+}
+
+/** What came of it: an answer, or the reason why there is none. */
+export type Exchanged = {
+  /** The address that was called; null when it did not come to that. */
+  address: string | null
+} & ({ answer: Answer; error?: undefined } | { error: Error; answer?: undefined })

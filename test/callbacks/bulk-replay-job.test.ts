@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { deleteReplays, type Replay } from '../../src/callbacks/run/store-replays.ts'
+import { MICROS_PER_SECOND } from '../../src/platform/clock/clock.ts'
+import type { Database } from '../../src/platform/storage/database.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { type Receiver, startReceiver } from '../support/receivers/receiver.ts'
+import { DeliveryWorld, type StartOptions } from './delivery-world.ts'
+import { ReplayWorld } from './replay-world.ts'
+
+const isClosed = ({ closedAt }: { closedAt: number | null }) => closedAt !== null
+
+/** Refuses everything: what it is sent is closed at once. */
+function refusing(): Promise<Receiver> {
+  return startReceiver({ answer: { status: 400 } })
+}
+
+async function close(world: DeliveryWorld, ids: readonly string[], url: string, options?: StartOptions): Promise<void> {
+  for (const id of ids) await world.start(id, url, options)
+  for (const id of ids) await world.until(id, isClosed)
+}
+
+function named(count: number): string[] {
+  return Array.from({ length: count }, (_, n) => `c-${n}`)
+}
+
+eachDatabase('the job of a bulk replay', (context) => {
+  async function open(db: Database): Promise<{ world: DeliveryWorld; bulk: ReplayWorld } & AsyncDisposable> {
+    const world = await DeliveryWorld.open(db)
+    world.run()
+    const bulk = new ReplayWorld(world)
+    const dispose = async () => {
+      await bulk[Symbol.asyncDispose]()
+      await world[Symbol.asyncDispose]()
+    }
+    return { world, bulk, [Symbol.asyncDispose]: dispose }
+  }
+
+  test('goes on where it was, batch by batch, and knows the end also where a batch is full', async () => {
+    await using receiver = await refusing()
+    await using it = await open(await context.open())
+    await close(it.world, named(200), receiver.url)
+    const jobId = await it.bulk.start()
+    assert.deepEqual(await it.bulk.progress(jobId), { matched: 200, started: 0, failed: 0, done: false })
+    await it.bulk.step()
+    assert.deepEqual(await it.bulk.progress(jobId), { matched: 200, started: 100, failed: 0, done: false })
+    assert.deepEqual(await it.bulk.finish(jobId), { matched: 200, started: 200, failed: 0, done: true })
+  })
+
+  test('takes fewer at a time where they are large', async () => {
+    await using receiver = await refusing()
+    await using it = await open(await context.open())
+    await close(it.world, named(7), receiver.url, { data: JSON.stringify('x'.repeat(2_000_000)) })
+    const jobId = await it.bulk.start()
+    await it.bulk.step()
+    const { started, done } = await it.bulk.progress(jobId)
+    assert.ok((started ?? 0) > 0 && (started ?? 0) < 7 && done === false)
+    assert.equal((await it.bulk.finish(jobId)).started, 7)
+  })
+
+  test('reads its query with the attributes that were declared when it was asked for', async () => {
+    await using receiver = await refusing()
+    await using it = await open(await context.open())
+    const { namespaces, operator } = it.world.namespace
+    await namespaces.update(operator, { name: 'default', searchAttributes: { Team: 'Keyword' } })
+    await close(it.world, ['a'], receiver.url)
+    const jobId = await it.bulk.start('Team IS NULL')
+    await namespaces.update(operator, { name: 'default', searchAttributes: { Team: null } })
+    assert.deepEqual(await it.bulk.finish(jobId), { matched: 1, started: 1, failed: 0, done: true })
+  })
+
+  test('starts nothing in a namespace that was deleted', async () => {
+    await using receiver = await refusing()
+    const db = await context.open()
+    await using it = await open(db)
+    await close(it.world, ['a'], receiver.url)
+    await it.bulk.start()
+    const { namespaces, operator } = it.world.namespace
+    await namespaces.delete(operator, { name: 'default' })
+    await it.bulk.step()
+    assert.equal((await it.world.find('a')).requestId.includes(':'), false)
+    assert.deepEqual(await replaysOf(db), [{ started: 0, isFinished: true }])
+    assert.deepEqual(await it.bulk.jobs.statistics().then((kinds) => kinds.filter(({ kind }) => /bulk/.test(kind))), [])
+  })
+
+  test('counts callbacks that cannot be decrypted as failed, and goes on', async () => {
+    await using receiver = await refusing()
+    const db = await context.open()
+    await using it = await open(db)
+    await close(it.world, ['a', 'b', 'c'], receiver.url)
+    const { runNumber } = await it.world.find('b')
+    await db.write((tx) =>
+      tx.query
+        .updateTable('callback_inputs')
+        .set({ callback: Buffer.from('nonsense') })
+        .where('run_number', '=', runNumber)
+        .execute(),
+    )
+    assert.deepEqual(await it.bulk.finish(await it.bulk.start()), { matched: 3, started: 2, failed: 1, done: true })
+  })
+
+  test('ends without a word when nobody keeps its counts any more', async () => {
+    await using receiver = await refusing()
+    const db = await context.open()
+    await using it = await open(db)
+    await close(it.world, ['a'], receiver.url)
+    const { namespaceId } = await it.world.find('a')
+    await it.bulk.start()
+    const later = it.world.namespace.clock.now() + MICROS_PER_SECOND
+    assert.equal(await db.write((tx) => deleteReplays(tx, namespaceId, later)), 1)
+    await it.bulk.step()
+    assert.equal((await it.bulk.jobs.statistics()).length, 0)
+    assert.equal(receiver.requests.all.length, 1)
+  })
+
+  async function replaysOf(db: Database): Promise<{ started: Replay['started']; isFinished: boolean }[]> {
+    const rows = await db.query.selectFrom('callback_replays').select(['started', 'finished_at']).execute()
+    return rows.map(({ started, finished_at }) => ({ started, isFinished: finished_at !== null }))
+  }
+})

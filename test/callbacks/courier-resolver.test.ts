@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { shareQuestions } from '../../src/platform/outbound/resolve-host.ts'
+import { SystemResolver } from '../../src/platform/outbound/system-resolver.ts'
+import { startNameServer } from '../support/receivers/name-server.ts'
+import { tempDir } from '../support/temp-dir.ts'
+
+const MISSING = '/nowhere/hosts'
+
+test('all addresses of a name are found', async () => {
+  await using server = await startNameServer(() => ['192.0.2.1', '192.0.2.2'])
+  const { resolve } = new SystemResolver({ servers: [server.address], hostsPath: MISSING })
+  assert.deepEqual(await resolve('hooks.example.org'), [
+    { address: '192.0.2.1', family: 4 },
+    { address: '192.0.2.2', family: 4 },
+  ])
+})
+
+test('names of the hosts file come first, and a change of the file is noticed', async () => {
+  await using server = await startNameServer(() => ['192.0.2.9'])
+  const hostsPath = join(tempDir(), 'hosts')
+  const { resolve } = new SystemResolver({ servers: [server.address], hostsPath })
+  writeFileSync(
+    hostsPath,
+    '# ours\n127.0.0.1\tlocalhost\n10.1.1.1 Hooks.Example.org hooks # here\n::1 localhost\nbroken line\n',
+  )
+  assert.deepEqual(await resolve('hooks.example.org'), [{ address: '10.1.1.1', family: 4 }])
+  assert.deepEqual(await resolve('localhost'), [
+    { address: '127.0.0.1', family: 4 },
+    { address: '::1', family: 6 },
+  ])
+  assert.deepEqual(await resolve('line'), [{ address: '192.0.2.9', family: 4 }])
+  assert.equal(server.questions.all.includes('hooks.example.org'), false)
+  writeFileSync(hostsPath, '10.2.2.2 hooks.example.org and.others\n')
+  assert.deepEqual(await resolve('hooks.example.org'), [{ address: '10.2.2.2', family: 4 }])
+})
+
+test('what the name servers do not know the system is asked for', async () => {
+  await using server = await startNameServer(() => undefined)
+  const { resolve } = new SystemResolver({ servers: [server.address], hostsPath: MISSING })
+  const found = await resolve('localhost')
+  assert.ok(found.some(({ address }) => address === '127.0.0.1' || address === '::1'))
+  await assert.rejects(resolve('nowhere.invalid'))
+})
+
+test('names whose servers are silent do not hold up others, and are given up in the end', async () => {
+  await using server = await startNameServer((name) => (name.startsWith('silent') ? null : ['192.0.2.1']))
+  const resolver = new SystemResolver({ servers: [server.address], hostsPath: MISSING })
+  let silentAnswers = 0
+  const silent = Array.from({ length: 50 }, (_, number) =>
+    assert.rejects(resolver.resolve(`silent-${number}.example.org`)).then(() => silentAnswers++),
+  )
+  await server.questions.take(100)
+  await resolver.resolve('hooks.example.org')
+  assert.equal(silentAnswers, 0)
+  resolver.close()
+  await Promise.all(silent)
+})
+
+test('a question that is underway is not asked twice, one that is answered is asked again', async () => {
+  let asked = 0
+  const resolve = shareQuestions(async () => {
+    asked++
+    if (asked === 3) throw new Error('not now')
+    return [{ address: '192.0.2.1', family: 4 }]
+  })
+  await Promise.all([resolve('a.example.org'), resolve('a.example.org'), resolve('b.example.org')])
+  assert.equal(asked, 2)
+  await assert.rejects(resolve('a.example.org'), /not now/)
+  await resolve('a.example.org')
+  assert.equal(asked, 4)
+})

@@ -1,0 +1,173 @@
+import assert from 'node:assert/strict'
+import { describe, test } from 'node:test'
+import { postgresUnavailable } from '../support/postgres.ts'
+import { type ReceivedRequest, socketClosed, startReceiver } from '../support/receivers/receiver.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
+
+// Two dozen for each engine, in parts that are short enough for a slow machine.
+const PARTS = 3
+const KILLS = 8
+const CLIENTS = 8
+// Requests at the receiver between two kills, at most.
+const MOST_BETWEEN_KILLS = 60
+const SETTINGS = {
+  COMMONPLACE_CALLBACKS__RETRY__INITIAL_INTERVAL: '20ms',
+  COMMONPLACE_CALLBACKS__RETRY__MAX_INTERVAL: '100ms',
+  COMMONPLACE_CALLBACKS__BREAKER__CONSECUTIVE_FAILURES: '1000',
+  COMMONPLACE_CALLBACKS__REQUEST_TIMEOUT: '1s',
+}
+
+/** A request as the receiver saw it, and what it answered. */
+interface Seen {
+  runId: string
+  attempt: number
+  status: number
+  /** How many kills had come before. */
+  kills: number
+}
+
+interface Info {
+  runId: string
+  status: string
+  state: string
+  attempt?: number
+}
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  const skip = engine === 'postgres' && postgresUnavailable() !== null
+  describe(`a server that is killed under load (${engine})`, { skip }, () => {
+    for (let part = 1; part <= PARTS; part++) {
+      test(`loses no acknowledged start, ends each once, sends twice only what was in flight (${part})`, async (t) => {
+        const world = new CrashWorld(engine)
+        await world.play(t)
+        await world.check()
+      })
+    }
+  })
+}
+
+class CrashWorld {
+  readonly #engine: 'sqlite' | 'postgres'
+  readonly #seen: Seen[] = []
+  readonly #acknowledged = new Map<string, string>()
+  #kills = 0
+  #server: TestServer | null = null
+  #onSeen: () => void = () => {}
+  #next = 0
+
+  constructor(engine: 'sqlite' | 'postgres') {
+    this.#engine = engine
+  }
+
+  async play(t: { diagnostic(text: string): void }): Promise<void> {
+    await using receiver = await startReceiver({ answer: (request) => this.#answer(request) })
+    this.#server = await startServer({ engine: this.#engine, env: SETTINGS })
+    const { dataDir } = this.#server
+    const databaseUrl = this.#server.databaseUrl ?? undefined
+    while (this.#kills < KILLS) {
+      const clients = Array.from({ length: CLIENTS }, () =>
+        this.#startUntilKilled(this.#server as TestServer, receiver.url),
+      )
+      await this.#received(1 + Math.floor(Math.random() * MOST_BETWEEN_KILLS))
+      await this.#server.kill()
+      // What it had sent is received before its sockets close.
+      await Promise.all([...clients, ...[...receiver.open].map(socketClosed)])
+      this.#kills++
+      this.#server = await startServer({
+        engine: this.#engine,
+        env: SETTINGS,
+        dataDir,
+        ...(databaseUrl && { databaseUrl }),
+      })
+    }
+    t.diagnostic(`${this.#acknowledged.size} acknowledged, ${this.#seen.length} requests, ${this.#kills} kills`)
+    for (const [callbackId, runId] of this.#acknowledged) await this.#poll(callbackId, runId)
+  }
+
+  async check(): Promise<void> {
+    const server = this.#server as TestServer
+    await using _ = server
+    for (const [callbackId, runId] of this.#acknowledged) {
+      const { info } = await this.#get<{ info: Info }>(`/${callbackId}?runId=${runId}`)
+      const seen = this.#seen.filter((request) => request.runId === runId)
+      const where = `${callbackId}: ${JSON.stringify({ info, seen })}`
+      assert.ok(['CALLBACK_STATE_SUCCEEDED', 'CALLBACK_STATE_FAILED'].includes(info.state), where)
+      const good = seen.filter(({ status }) => status === 200)
+      if (info.state === 'CALLBACK_STATE_SUCCEEDED') assert.ok(good.length >= 1, where)
+      else
+        assert.ok(
+          seen.some(({ status }) => status === 400),
+          where,
+        )
+      assert.ok((info.attempt ?? 0) <= seen.length, where)
+      for (const [index, request] of seen.entries()) {
+        const before = seen[index - 1]
+        if (before === undefined || before.attempt < request.attempt) continue
+        // The same attempt again: its result was lost with the process that was killed meanwhile.
+        assert.equal(before.attempt, request.attempt, where)
+        assert.ok(before.kills < request.kills, where)
+      }
+    }
+    const running = await this.#get<{ count?: string }>(
+      `-count?query=${encodeURIComponent("ExecutionStatus = 'Running'")}`,
+      'callback',
+    )
+    assert.equal(running.count ?? '0', '0')
+  }
+
+  #answer({ headers }: ReceivedRequest) {
+    const chance = Math.random()
+    const status = chance < 0.7 ? 200 : chance < 0.95 ? 503 : 400
+    const [runId, attempt] = [String(headers['webhook-id']), Number(headers['webhook-attempt'])]
+    this.#seen.push({ runId, attempt, status, kills: this.#kills })
+    this.#onSeen()
+    return { status }
+  }
+
+  #received(count: number): Promise<void> {
+    return new Promise((resolve) => {
+      let left = count
+      this.#onSeen = () => {
+        if (--left === 0) resolve()
+      }
+    })
+  }
+
+  async #startUntilKilled(server: TestServer, url: string): Promise<void> {
+    for (;;) {
+      const callbackId = `c-${this.#next++}`
+      const body = { identity: 'test', callback: { nexus: { url } }, completion: { success: callbackId } }
+      try {
+        const answer = await fetch(`${server.url}/namespaces/default/callbacks/${callbackId}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' },
+          body: JSON.stringify(body),
+        })
+        const { runId } = (await answer.json()) as { runId: string }
+        assert.equal(answer.status, 200)
+        this.#acknowledged.set(callbackId, runId)
+      } catch (error) {
+        // Killed meanwhile: nothing was promised.
+        if (error instanceof assert.AssertionError) throw error
+        return
+      }
+    }
+  }
+
+  async #poll(callbackId: string, runId: string): Promise<void> {
+    for (;;) {
+      const { outcome } = await this.#get<{ outcome?: object }>(`/${callbackId}/outcome?runId=${runId}`)
+      if (outcome !== undefined) return
+    }
+  }
+
+  async #get<T>(path: string, collection = 'callbacks'): Promise<T> {
+    const { url, adminToken } = this.#server as TestServer
+    const answer = await fetch(`${url}/namespaces/default/${collection}${path}`, {
+      headers: { authorization: `Bearer ${adminToken}` },
+    })
+    const body = (await answer.json()) as T
+    assert.equal(answer.status, 200, `${path}: ${JSON.stringify(body)}`)
+    return body
+  }
+}

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { listAttempts } from '../../src/callbacks/run/store-attempts.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { startReceiver } from '../support/receivers/receiver.ts'
+import { DeliveryWorld } from './delivery-world.ts'
+
+const isClosed = ({ closedAt }: { closedAt: number | null }) => closedAt !== null
+
+eachDatabase('delivery', (context) => {
+  test('a callback that was started arrives once, with its headers and body', async () => {
+    await using receiver = await startReceiver()
+    await using world = await DeliveryWorld.open(await context.open())
+    world.run()
+    const runId = await world.start('order-1', `${receiver.url}/hooks/1?a=b`, { data: '{"paid":true}' })
+    const request = await receiver.requests.next()
+    assert.equal(request.path, '/hooks/1?a=b')
+    assert.equal(request.body.toString(), '{"paid":true}')
+    assert.equal(request.headers['webhook-id'], runId)
+    assert.equal(request.headers['webhook-attempt'], '1')
+    assert.equal(request.headers['temporal-callback-token'], 't-1')
+    const record = await world.until('order-1', isClosed)
+    assert.deepEqual([record.state, record.attempt, record.transitionCount], ['SUCCEEDED', 1, 2])
+    const run = await world.find('order-1')
+    const [attempt] = await listAttempts(world.db, run.runNumber, null, 10)
+    assert.deepEqual(
+      [attempt?.attempt, attempt?.statusCode, attempt?.outcome, attempt?.address],
+      [1, 200, 'success', '127.0.0.1'],
+    )
+    assert.equal(receiver.requests.all.length, 1)
+  })
+
+  test('what was started while nobody delivered arrives after a start', async () => {
+    await using receiver = await startReceiver()
+    const db = await context.open()
+    await using world = await DeliveryWorld.open(db)
+    for (let n = 0; n < 600; n++) await world.start(`c-${n}`, receiver.url)
+    await using later = await world.another(await context.openAgain(db))
+    later.run()
+    const requests = await receiver.requests.take(600)
+    assert.equal(new Set(requests.map(({ headers }) => headers['webhook-id'])).size, 600)
+    for (let n = 0; n < 600; n++) await later.until(`c-${n}`, isClosed)
+    assert.equal(receiver.requests.all.length, 600)
+  })
+
+  test('a failure that may pass is tried again after its delay, and the next attempt says its number', async () => {
+    await using receiver = await startReceiver()
+    await using world = await DeliveryWorld.open(await context.open())
+    receiver.script({ status: 503 }, { status: 500 })
+    world.run()
+    await world.start('c', receiver.url)
+    const first = await world.until('c', ({ state }) => state === 'BACKING_OFF')
+    assert.equal(first.attempt, 1)
+    await world.namespace.clock.advance(1_010)
+    const second = await world.until('c', ({ state, attempt }) => state === 'BACKING_OFF' && attempt === 2)
+    assert.equal(second.transitionCount, 4)
+    await world.namespace.clock.advance(2_010)
+    const record = await world.until('c', isClosed)
+    assert.deepEqual([record.state, record.attempt], ['SUCCEEDED', 3])
+    const attempts = receiver.requests.all.map(({ headers }) => headers['webhook-attempt'])
+    assert.deepEqual(attempts, ['1', '2', '3'])
+  })
+
+  test('a refusal ends the run at once', async () => {
+    await using receiver = await startReceiver({ answer: { status: 400 } })
+    await using world = await DeliveryWorld.open(await context.open())
+    world.run()
+    await world.start('c', receiver.url)
+    const record = await world.until('c', isClosed)
+    assert.deepEqual([record.state, record.attempt], ['FAILED', 1])
+  })
+
+  test('attempts that are used up end the run with the last failure', async () => {
+    await using receiver = await startReceiver({ answer: { status: 503 } })
+    await using world = await DeliveryWorld.open(await context.open())
+    world.run()
+    await world.start('c', receiver.url, { maximumAttempts: 2 })
+    await world.until('c', ({ state }) => state === 'BACKING_OFF')
+    await world.namespace.clock.advance(1_010)
+    const record = await world.until('c', isClosed)
+    assert.deepEqual([record.state, record.attempt], ['FAILED', 2])
+  })
+
+  test('schedule-to-close ends a run in flight, and its answer counts no more', async () => {
+    await using receiver = await startReceiver({ answer: null })
+    await using world = await DeliveryWorld.open(await context.open(), '  request_timeout: 1h\n')
+    world.run()
+    await world.start('c', receiver.url, { timeoutSeconds: 5 })
+    const request = await receiver.requests.next()
+    await world.namespace.clock.advance(5_010)
+    const record = await world.until('c', isClosed)
+    assert.deepEqual([record.state, record.attempt], ['TIMED_OUT', 0])
+    await request.closed
+  })
+
+  test('a first attempt that is put off is made when its time comes', async () => {
+    await using receiver = await startReceiver()
+    await using world = await DeliveryWorld.open(await context.open())
+    world.run()
+    await world.start('later', receiver.url, { delaySeconds: 60 })
+    await world.start('now', receiver.url)
+    await world.until('now', isClosed)
+    assert.equal((await world.find('later')).record.attempt, 0)
+    await world.namespace.clock.advance(59_000)
+    assert.equal((await world.find('later')).record.attempt, 0)
+    await world.passUntil('later', isClosed)
+    assert.equal(receiver.requests.all.length, 2)
+  })
+
+  test('a destination that does not answer delays no other', async () => {
+    await using dead = await startReceiver({ answer: null })
+    await using well = await startReceiver()
+    await using world = await DeliveryWorld.open(await context.open())
+    world.run()
+    for (let n = 0; n < 150; n++) await world.start(`dead-${n}`, dead.url)
+    await dead.requests.take(100)
+    for (let n = 0; n < 50; n++) await world.start(`well-${n}`, well.url)
+    await well.requests.take(50)
+    assert.equal(dead.requests.all.length, 100)
+  })
+
+  test('after six failures in a row the destination is left alone until its time is over, then one trial is made', async () => {
+    let status = 503
+    await using receiver = await startReceiver({ answer: () => ({ status }) })
+    await using world = await DeliveryWorld.open(await context.open(), '  destination: { concurrency: 1 }\n')
+    world.run()
+    for (let n = 0; n < 10; n++) await world.start(`c-${n}`, receiver.url)
+    for (let n = 0; n < 6; n++) await world.until(`c-${n}`, ({ state }) => state === 'BACKING_OFF')
+    const { destinationId } = await world.find('c-9')
+    const lane = world.runtime.lanes.find(destinationId)
+    assert.match(lane?.blockedReason() ?? '', /^circuit breaker is open for http:/)
+    assert.equal(receiver.requests.all.length, 6)
+    status = 200
+    await world.namespace.clock.advance(55_000)
+    assert.equal(receiver.requests.all.length, 6)
+    for (let n = 0; n < 10; n++) await world.passUntil(`c-${n}`, isClosed)
+    assert.equal(lane?.blockedReason(), null)
+    assert.equal(receiver.requests.all.length, 16)
+  })
+
+  test('stopping lets requests in flight end and stores what came of them', async () => {
+    let answer = () => {}
+    await using receiver = await startReceiver({
+      answer: (_request, response) => {
+        answer = () => response.end()
+        return null
+      },
+    })
+    await using world = await DeliveryWorld.open(await context.open())
+    world.run()
+    await world.start('c', receiver.url)
+    await receiver.requests.next()
+    const stopped = world.stop()
+    await world.start('late', receiver.url)
+    answer()
+    await stopped
+    assert.equal((await world.find('c')).record.state, 'SUCCEEDED')
+    assert.equal((await world.find('late')).record.attempt, 0)
+  })
+})

@@ -1,0 +1,244 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import type { StoredRun, WaitingRun } from '../../src/callbacks/run/run.ts'
+import {
+  backoffsDue,
+  clampDue,
+  delayedDue,
+  destinationsDue,
+  MOST_WAITING,
+  nextDue,
+  takeDue,
+  timeoutsDue,
+  waitingCounts,
+} from '../../src/callbacks/run/store-due.ts'
+import { releaseLeases } from '../../src/callbacks/run/store-leases.ts'
+import type { Database } from '../../src/platform/storage/database.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { addDestinations, fillRuns, type SampleRow } from './store-rows.ts'
+import { live, RETRYABLE, SHARED, settlementOf, start, startMany, store } from './store-world.ts'
+
+const DESTINATIONS = 6
+const time = fc.integer({ min: 1, max: 12 })
+const ORDINARY = { next: null, deadline: null }
+const sample: fc.Arbitrary<SampleRow> = fc
+  .record({
+    destination: fc.integer({ min: 1, max: DESTINATIONS }),
+    kind: fc.constantFrom('scheduled', 'delayed', 'backing off', 'closed'),
+    due: time,
+    deadline: fc.option(time),
+  })
+  .map(({ destination, kind, due, deadline }) => {
+    switch (kind) {
+      case 'scheduled':
+        return { ...ORDINARY, destination, state: 2, due, deadline }
+      case 'delayed':
+        return { destination, state: 2, due, next: due, deadline }
+      case 'backing off':
+        return { destination, state: 3, due, next: due, deadline }
+      default:
+        return { ...ORDINARY, destination, state: 5, due: null, closed: due, deadline }
+    }
+  })
+
+function take(db: Database, destinationId: number, now: number, also: object = {}) {
+  return takeDue(db, { destinationId, now, limit: 1_000, leaseUntil: now + 100, owner: 'me', exclude: [], ...also })
+}
+
+eachDatabase('what is due', ({ open, openAgain, engine }) => {
+  test('agrees with a plain look at all runs, at any time', async () => {
+    const db = await open()
+    await addDestinations(db, DESTINATIONS)
+    const samples = fc.array(sample, { maxLength: 25 })
+    await fc.assert(
+      fc.asyncProperty(samples, time, time, fc.integer({ min: 1, max: 4 }), async (rows, now, after, limit) => {
+        const runs = await fillRuns(db, rows)
+        const open = runs.filter(({ state }) => state !== 5)
+        const numbers = (some: { runNumber: number }[]) => some.map(({ runNumber }) => runNumber)
+        const by = (key: 'due' | 'deadline') => (a: (typeof runs)[0], b: (typeof runs)[0]) =>
+          Number(a[key]) - Number(b[key]) || a.runNumber - b.runNumber
+        const isDue = ({ due }: SampleRow) => due !== null && due <= now
+        const scheduled = open.filter(({ state }) => state === 2)
+        const due = scheduled.filter(isDue)
+
+        const ids = [...new Set(due.map(({ destination }) => destination))].sort((a, b) => a - b)
+        assert.deepEqual(await destinationsDue(db, 0, 100, now), ids)
+        assert.deepEqual(await destinationsDue(db, 2, limit, now), ids.filter((id) => id > 2).slice(0, limit))
+
+        const backoffs = open.filter((run) => run.state === 3 && isDue(run)).sort(by('due'))
+        assert.deepEqual(
+          times(await backoffsDue(db, now, limit)),
+          backoffs.slice(0, limit).map((run) => run.due),
+        )
+        const overdue = open.filter(({ deadline }) => deadline !== null && deadline <= now).sort(by('deadline'))
+        assert.deepEqual(
+          (await timeoutsDue(db, now, limit)).map(({ record }) => record.deadlineAt),
+          overdue.slice(0, limit).map((run) => run.deadline),
+        )
+        assert.deepEqual(numbers(await timeoutsDue(db, now, 100)).sort(), numbers(overdue).sort())
+
+        const started = due.filter((run) => run.next !== null && Number(run.due) > after)
+        assert.deepEqual(
+          new Set(await delayedDue(db, after, now)),
+          new Set(started.map(({ destination }) => destination)),
+        )
+        const coming = open.filter((run) => run.next !== null && Number(run.due) > after).map(({ due }) => Number(due))
+        const deadlines = open.flatMap(({ deadline }) => deadline ?? [])
+        const next = Math.min(...coming, ...deadlines)
+        assert.equal(await nextDue(db, after), Number.isFinite(next) ? next : null)
+
+        assert.deepEqual(
+          await waitingCounts(
+            db,
+            Array.from({ length: DESTINATIONS }, (_, n) => n + 1),
+          ),
+          new Map([...Map.groupBy(scheduled, ({ destination }) => destination)].map(([id, some]) => [id, some.length])),
+        )
+
+        // Last, since on PostgreSQL it takes them.
+        const [destination = 1] = ids
+        const expected = numbers(due.filter((run) => run.destination === destination).sort(by('due')))
+        const [excluded] = expected
+        const exclude = excluded === undefined ? [] : [excluded]
+        const taken = await take(db, destination, now, { exclude, limit })
+        assert.deepEqual(numbers(taken), expected.slice(1, limit + 1))
+        if (excluded !== undefined)
+          assert.deepEqual(numbers(await take(db, destination, now, { only: excluded })), exclude)
+      }),
+      { numRuns: engine === 'sqlite' ? 200 : 40 },
+    )
+  })
+
+  test('nothing is missed and nothing comes twice, whoever takes in small steps', async () => {
+    const db = await open()
+    const runs = await startMany(
+      db,
+      Array.from({ length: 53 }, (_, n) => ({ at: 1_000 + (n % 7) })),
+    )
+    const [{ destinationId } = { destinationId: 0 }] = runs
+    const taken: number[] = []
+    for (;;) {
+      const some = await take(db, destinationId, 2_000, { limit: 10, exclude: taken })
+      if (some.length === 0) break
+      taken.push(...some.map(({ runNumber }) => runNumber))
+    }
+    const byAge = runs.toSorted((a, b) => a.record.createdAt - b.record.createdAt || a.runNumber - b.runNumber)
+    assert.deepEqual(
+      taken,
+      byAge.map(({ runNumber }) => runNumber),
+    )
+  })
+
+  test('a run is given as it is stored, and again only after what came of it allows it', async () => {
+    const db = await open()
+    const run = await start(db, { timeoutMicros: 90_000 })
+    const [taken] = await take(db, run.destinationId, 1_000)
+    assert.deepEqual(slim(taken), run)
+    await store(db, [settlementOf(run, RETRYABLE, 2_000)])
+    assert.deepEqual(await take(db, run.destinationId, 9_000), [])
+    assert.deepEqual(await destinationsDue(db, 0, 10, 9_000), [])
+    const [over] = await backoffsDue(db, 2_010, 10)
+    assert.ok(over)
+    assert.deepEqual(await backoffsDue(db, 2_009, 10), [])
+    const scheduled = await live(db, over, [{ kind: 'backoff_due' }, 2_010])
+    const [again] = await take(db, run.destinationId, 2_010)
+    assert.deepEqual({ ...slim(again), destination: scheduled.destination }, scheduled)
+  })
+
+  test('a small input comes along, a large one has to be read', async () => {
+    const db = await open()
+    const [small] = await startMany(db, [
+      { completion: Buffer.alloc(4_096, 1) },
+      { completion: Buffer.alloc(4_097, 1) },
+    ])
+    const taken = await take(db, small?.destinationId ?? 0, 2_000)
+    assert.deepEqual(
+      taken.map(({ input }) => input && [Buffer.from(input.callback).toString(), input.completion.length]),
+      [['callback', 4_096], undefined],
+    )
+  })
+
+  test('claims of two processes never overlap', { skip: engine === 'sqlite' }, async () => {
+    const db = await open()
+    const other = await openAgain(db)
+    const runs = await startMany(
+      db,
+      Array.from({ length: 300 }, () => ({})),
+    )
+    const [{ destinationId } = { destinationId: 0 }] = runs
+    const claims = await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        take(n % 2 ? db : other, destinationId, 2_000, { limit: 10, owner: `process ${n % 2}` }),
+      ),
+    )
+    const taken = claims.flat().map(({ runNumber }) => runNumber)
+    assert.equal(new Set(taken).size, taken.length)
+    // A claim skips what another one is about to take; what is left comes at the next look.
+    const rest = await take(db, destinationId, 2_000)
+    assert.deepEqual(
+      [...taken, ...rest.map(({ runNumber }) => runNumber)].sort((a, b) => a - b),
+      runs.map(({ runNumber }) => runNumber),
+    )
+    assert.deepEqual(await take(other, destinationId, 2_000), [])
+  })
+
+  test('what a process left behind is found when its lease is over', { skip: engine === 'sqlite' }, async () => {
+    const db = await open()
+    const run = await start(db)
+    await take(db, run.destinationId, 2_000, { owner: 'gone' })
+    assert.deepEqual(await take(db, run.destinationId, 2_099), [])
+    assert.deepEqual(await destinationsDue(db, 0, 10, 2_099), [])
+    assert.equal(await nextDue(db, 2_000), 2_100)
+    assert.deepEqual(await delayedDue(db, 2_000, 2_100), [run.destinationId])
+    assert.deepEqual(await destinationsDue(db, 0, 10, 2_100), [run.destinationId])
+    assert.deepEqual((await take(db, run.destinationId, 2_100)).map(slim), [run])
+  })
+
+  test('what is given back is taken by whoever looks first', { skip: engine === 'sqlite' }, async () => {
+    const db = await open()
+    const [one, two] = await startMany(db, [{}, {}])
+    assert.ok(one && two)
+    await take(db, one.destinationId, 2_000, { owner: 'first' })
+    const give = (owner: string) =>
+      db.write((tx) => releaseLeases(tx, owner, [one.runNumber, two.runNumber], 2_001), SHARED)
+    assert.equal(await give('second'), 0)
+    assert.equal(await give('first'), 2)
+    assert.deepEqual((await take(db, one.destinationId, 2_001, { owner: 'second' })).map(slim), [one, two])
+    assert.equal(await give('first'), 0)
+  })
+
+  test('what was due before the clock was set back is due now', { skip: engine === 'postgres' }, async () => {
+    const db = await open()
+    const [plain, delayed] = await startMany(db, [{ at: 9_000 }, { at: 9_000, startDelayMicros: 500 }, { at: 1_000 }])
+    assert.ok(plain && delayed)
+    assert.equal((await take(db, plain.destinationId, 2_000)).length, 1)
+    assert.equal(await db.write((tx) => clampDue(tx, 2_000)), 1)
+    assert.equal((await take(db, plain.destinationId, 2_000)).length, 2)
+    assert.equal(await nextDue(db, 2_000), 9_500)
+  })
+
+  test('counting what waits ends at a number that says "more"', async () => {
+    const db = await open()
+    await addDestinations(db, 2)
+    const row = { ...ORDINARY, state: 2, due: 5 }
+    await fillRuns(db, [...Array(MOST_WAITING + 4).fill({ ...row, destination: 1 }), { ...row, destination: 2 }])
+    assert.deepEqual(
+      await waitingCounts(db, [1, 2, 3]),
+      new Map([
+        [1, MOST_WAITING],
+        [2, 1],
+      ]),
+    )
+    assert.deepEqual(await waitingCounts(db, []), new Map())
+  })
+})
+
+function slim(run: WaitingRun | undefined): StoredRun | undefined {
+  const { input: _, ...rest } = run ?? {}
+  return rest as StoredRun
+}
+
+function times(runs: { record: { nextAttemptAt: number | null } }[]) {
+  return runs.map(({ record }) => record.nextAttemptAt)
+}

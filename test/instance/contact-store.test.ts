@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { findAccountName, keepAccountName } from '../../src/instance/contact/store-contact.ts'
+import { instancePersonalData } from '../../src/instance/personal-data.ts'
+import type { UserId } from '../../src/platform/auth/principal.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { type AdminWorld, adminWorld } from './admin-world.ts'
+
+async function person({ users, operator }: AdminWorld, email: string): Promise<UserId> {
+  return (await users.create(operator, { email, vouchedFor: true, name: 'Somebody', title: 'T' })).id
+}
+
+async function contactOf({ db, contacts, keeper }: AdminWorld) {
+  return db.read(async (snapshot) => contacts.readContact(snapshot, await keeper.effectiveSettings(snapshot)))
+}
+
+async function setContact({ settings, operator }: AdminWorld, user: string | null): Promise<void> {
+  await settings.patch(operator, { contact: { user } })
+}
+
+eachDatabase('the contact of the instance', ({ open }) => {
+  test('is the first administrator unless somebody else is named, by id, handle, address or name', async () => {
+    const world = await adminWorld(await open())
+    assert.equal((await contactOf(world))?.id, world.administratorId)
+    const ada = await person(world, 'Ada@example.org')
+    for (const text of [ada, ada.toUpperCase(), 'ada@example.org', 'ADA@EXAMPLE.ORG', 'ada']) {
+      await setContact(world, text)
+      const contact = await contactOf(world)
+      assert.deepEqual([contact?.id, contact?.username, contact?.name, contact?.title], [ada, 'ada', 'Somebody', 'T'])
+    }
+    await setContact(world, null)
+    assert.equal((await contactOf(world))?.id, world.administratorId)
+  })
+
+  test('is nobody when the user is disabled or not there', async () => {
+    const world = await adminWorld(await open(), { yaml: 'instance: { contact: { user: nobody@example.org } }' })
+    assert.equal(await contactOf(world), null)
+    const ada = await person(world, 'ada@example.org')
+    await setContact(world, ada)
+    assert.equal((await contactOf(world))?.id, ada)
+    await world.users.disable(world.operator, { userId: ada })
+    assert.equal(await contactOf(world), null)
+  })
+
+  test('whose name somebody had before gets a number, by age, and keeps it', async () => {
+    const world = await adminWorld(await open())
+    const [first, second, third] = [
+      await person(world, 'ada+x@example.org'),
+      await person(world, 'Ada_x@example.net'),
+      await person(world, 'ada-x@example.net'),
+    ]
+    const fourth = await person(world, 'ada/x@example.com')
+    const nameOf = async (id: UserId) => {
+      await world.db.write((tx) => keepAccountName(tx, id))
+      return findAccountName(world.db, id)
+    }
+    // Whoever is looked at first, the older user has the plain name.
+    assert.equal(await nameOf(fourth), 'ada_x-3')
+    assert.equal(await nameOf(second), 'ada_x-2')
+    assert.equal(await nameOf(third), 'ada-x')
+    assert.equal(await nameOf(first), 'ada_x')
+    await world.db.write(async (tx) => {
+      const person = { id: first, organizationId: world.organizationId, email: 'ada+x@example.org', handle: '' }
+      for (const part of instancePersonalData(world)) await part.erase(tx, person)
+    })
+    assert.equal(await findAccountName(world.db, first), undefined)
+    assert.equal(await nameOf(second), 'ada_x-2')
+  })
+
+  test('a name is kept as soon as it was shown, and leads to the account', async () => {
+    const world = await adminWorld(await open())
+    const ada = await person(world, 'ada@example.org')
+    await setContact(world, ada)
+    const shown = await contactOf(world)
+    // The writer takes turns, so this one comes after the name.
+    await world.db.write(async (tx) => keepAccountName(tx, ada))
+    assert.equal(shown?.username, 'ada')
+    assert.equal(await findAccountName(world.db, ada), 'ada')
+    assert.equal((await world.contacts.readAccount(world.db, 'ada'))?.id, ada)
+    assert.equal(await world.contacts.readAccount(world.db, 'bob'), null)
+  })
+
+  test('who is anonymized is forgotten as contact, in the settings and in the log', async () => {
+    const world = await adminWorld(await open())
+    const email = 'ada@example.org'
+    const ada = await person(world, email)
+    await world.settings.patch(world.operator, { contact: { user: email, email }, title: 'T' })
+    const person_ = { id: ada, organizationId: world.organizationId, email, handle: email }
+    await world.db.write(async (tx) => {
+      for (const part of instancePersonalData(world)) await part.erase(tx, person_)
+    })
+    await world.changes.settled()
+    const { contact, title } = await world.settings.get(world.operator)
+    assert.deepEqual([contact.user, contact.email, title], [null, '', 'T'])
+    const stored = await world.db.query.selectFrom('instance_settings').selectAll().execute()
+    const events = await world.db.query
+      .selectFrom('audit_events')
+      .select('changes')
+      .where('action', '=', 'instance.updated')
+      .execute()
+    assert.equal(events.length, 1)
+    assert.ok(!JSON.stringify([stored, events]).includes('ada'))
+  })
+
+  test('shows how many notes the user made that still exist, and when the newest was made', async () => {
+    const world = await adminWorld(await open())
+    const { db, administratorId: id } = world
+    assert.deepEqual([(await contactOf(world))?.noteCount, (await contactOf(world))?.lastNoteAt], [0, null])
+    const projects = await db.query.selectFrom('projects').select('id').execute()
+    const projectId = projects[0]?.id as number
+    await db.write(async (tx) => {
+      for (const [n, createdBy] of [id, id, 'somebody else'].entries()) {
+        await tx.query
+          .insertInto('notes')
+          .values({
+            external_id: `e${n}`,
+            project_id: projectId,
+            title: 't',
+            note_type: 'note',
+            type_key: 'note',
+            permalink: null,
+            file_path: `${n}.md`,
+            metadata: '{}',
+            checksum: '',
+            size: 0,
+            version: 1,
+            last_change: 'created',
+            created_at: 100 + n,
+            updated_at: 1,
+            written_at: 1,
+            created_by: createdBy,
+            written_by: createdBy,
+          })
+          .execute()
+      }
+    })
+    const contact = await contactOf(world)
+    assert.deepEqual([contact?.noteCount, contact?.lastNoteAt], [2, 101])
+    await db.write((tx) =>
+      tx.query.updateTable('projects').set({ deleted_at: 1 }).where('id', '=', projectId).execute(),
+    )
+    assert.equal((await contactOf(world))?.noteCount, 0)
+  })
+})
