@@ -1,8 +1,17 @@
 // The yardstick for the HTTP scenario: nothing but node:http, sending the bytes that it was given.
+import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-const { headers, body } = JSON.parse(process.argv[2] as string) as { headers: string[]; body: string }
+// As an argument, or in a file where it is too long for one.
+const [, , text = '', file] = process.argv
+const given = JSON.parse(file === undefined ? text : readFileSync(file, 'utf8')) as {
+  headers: string[]
+  body: string
+  encoding?: BufferEncoding
+}
+const { headers } = given
+const body = given.encoding === undefined ? given.body : Buffer.from(given.body, given.encoding)
 
 const server = createServer((_request, response) => {
   response.writeHead(200, headers)
