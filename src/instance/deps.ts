@@ -5,13 +5,13 @@ import type { Clock, Micros } from '../platform/clock/clock.ts'
 import type { Source } from '../platform/config/origins.ts'
 import type { JobEngine } from '../platform/jobs/job-engine.ts'
 import type { Logger } from '../platform/logging/logger.ts'
+import type { FetchJson } from '../platform/outbound/fetch-json.ts'
 import type { PersonalData } from '../platform/personal-data/personal-data.ts'
 import type { Cipher } from '../platform/secrets/cipher.ts'
 import type { Database, Reader } from '../platform/storage/database.ts'
 import type { LogInRecorder } from './numbers/log-in-recorder.ts'
 import type { EnforcedLimits } from './public/configuration-document.ts'
 import type { instanceSettings } from './settings.ts'
-import type { FetchJson } from './translation/fetch-json.ts'
 
 export type InstanceSettings = Static<typeof instanceSettings>
 

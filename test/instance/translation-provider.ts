@@ -1,5 +1,9 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Clock } from '../../src/platform/clock/clock.ts'
+import { createFetchJson, type FetchJson } from '../../src/platform/outbound/fetch-json.ts'
+import { createIpFilter } from '../../src/platform/outbound/ip-filter.ts'
+import { OutboundClient } from '../../src/platform/outbound/outbound-client.ts'
 
 export interface Asked {
   path: string
@@ -49,4 +53,9 @@ export class TestProvider implements AsyncDisposable {
     this.asked.push({ path: request.url as string, authorization: request.headers.authorization })
     for (const tell of this.#waiting.splice(0)) tell()
   }
+}
+
+/** As the server asks a service that its operator named, on this machine. */
+export function localFetchJson(clock: Clock): FetchJson {
+  return createFetchJson(new OutboundClient({ clock }), createIpFilter(['127.0.0.0/8']))
 }

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { FetchJson } from '../../src/instance/translation/fetch-json.ts'
 import { TranslationService } from '../../src/instance/translation/translation-service.ts'
 import type { Recurring } from '../../src/platform/jobs/recurring.ts'
-import { createFetchJson } from '../../src/platform/outbound/fetch-json.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { adminWorld } from './admin-world.ts'
-import { TestProvider } from './translation-provider.ts'
+import { localFetchJson, TestProvider } from './translation-provider.ts'
 
 const DAY_MS = 86_400_000
 const ENDPOINT = 'instance:\n  translation:\n    provider: libretranslate\n    endpoint: '
@@ -16,10 +14,14 @@ eachDatabase('background refresh of translation languages', ({ open }) => {
   test('the list is kept for a week, then asked for again; a failure is tried again and loses nothing', async () => {
     await using provider = await TestProvider.start({ '/languages': [{ code: 'en', targets: ['de'] }] })
     const world = await adminWorld(await open(), { yaml: ENDPOINT + provider.url })
-    const fetchJson: FetchJson = createFetchJson(world.clock)
+    const fetchJson = localFetchJson(world.clock)
     const service = new TranslationService({ ...world, log: silentLogger(), settings: world.keeper, fetchJson })
     let job: Recurring | undefined
-    service.schedule({ recurring: (recurring) => void (job = recurring) })
+    service.schedule({
+      recurring: (recurring) => {
+        job = recurring
+      },
+    })
     const run = () => (job as Recurring).run(undefined as never, undefined as never)
     const read = async () => service.readLanguages(world.db, await world.keeper.current())
     assert.equal(await read(), undefined)
@@ -28,7 +30,7 @@ eachDatabase('background refresh of translation languages', ({ open }) => {
     await world.clock.advance(6 * DAY_MS)
     await run()
     assert.equal(provider.asked.length, 1)
-    await world.clock.advance(DAY_MS)
+    await world.clock.advance(DAY_MS + 1_000)
     provider.answers = { '/languages': 500 }
     await assert.rejects(run(), 'so that it is tried again')
     assert.deepEqual(await read(), { en: ['de'], und: ['de'] })
@@ -40,7 +42,7 @@ eachDatabase('background refresh of translation languages', ({ open }) => {
   test('whoever asks together asks once, and a failure is remembered for half a minute', async () => {
     await using provider = await TestProvider.start({ '/languages': 500 })
     const world = await adminWorld(await open(), { yaml: ENDPOINT + provider.url })
-    const fetchJson = createFetchJson(world.clock)
+    const fetchJson = localFetchJson(world.clock)
     const service = new TranslationService({ ...world, log: silentLogger(), settings: world.keeper, fetchJson })
     const settings = await world.keeper.current()
     const ask = () => service.fetchFirst(settings)
@@ -56,7 +58,7 @@ eachDatabase('background refresh of translation languages', ({ open }) => {
   test('a service that never answers is given up after five seconds', async () => {
     await using provider = await TestProvider.start({ '/languages': 'hang' })
     const world = await adminWorld(await open(), { yaml: ENDPOINT + provider.url })
-    const fetchJson = createFetchJson(world.clock)
+    const fetchJson = localFetchJson(world.clock)
     const service = new TranslationService({ ...world, log: silentLogger(), settings: world.keeper, fetchJson })
     const asked = provider.nextQuestion()
     const answer = service.fetchFirst(await world.keeper.current())

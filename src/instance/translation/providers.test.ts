@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import type { FetchJson } from './fetch-json.ts'
+import type { FetchJson } from '../../platform/outbound/fetch-json.ts'
 import { languageCode } from './languages.ts'
 import { fetchLanguages, providerAddress, type TranslationSettings } from './providers.ts'
 
