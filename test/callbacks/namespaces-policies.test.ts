@@ -52,7 +52,8 @@ eachDatabase('policies of namespaces', ({ engine, open, openAgain }) => {
     const first = await policies.find('a')
     assert.deepEqual([first?.id, first?.name, first?.policy.max_page_size], [namespace.id, 'a', 5])
     assert.equal(await policies.findById(namespace.id), first)
-    assert.equal(policies.peekById(namespace.id), first)
+    // Nothing when the announcement of the change has come back meanwhile: then it is looked up again.
+    assert.ok([first, undefined].includes(policies.peekById(namespace.id)))
     await namespaces.update(operator, {
       name: 'a',
       set: { allowed_private_cidrs: ['10.1.0.0/16'], denied_ports: [99] },
