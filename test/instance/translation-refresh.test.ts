@@ -1,23 +1,14 @@
 import assert from 'node:assert/strict'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import { TranslationService } from '../../src/instance/translation/translation-service.ts'
 import type { Recurring } from '../../src/platform/jobs/recurring.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
-import { type AdminWorld, adminWorld } from './admin-world.ts'
+import { adminWorld } from './admin-world.ts'
 import { localFetchJson, TestProvider } from './translation-provider.ts'
 
 const DAY_MS = 86_400_000
 const ENDPOINT = 'instance:\n  translation:\n    provider: libretranslate\n    endpoint: '
-
-function serviceOf(world: AdminWorld) {
-  const client = new OutboundClient({ clock: world.clock })
-  const fetchJson = createFetchJson(client, createIpFilter(['127.0.0.0/8']))
-  return {
-    client,
-    service: new TranslationService({ ...world, log: silentLogger(), settings: world.keeper, fetchJson }),
-  }
-}
 
 eachDatabase('background refresh of translation languages', ({ open }) => {
   test('the list is kept for a week, then asked for again; a failure is tried again and loses nothing', async () => {

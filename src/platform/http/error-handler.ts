@@ -25,8 +25,6 @@ export function answerError(
   const { status, headers, body } = errorAnswer(surface, appError, request.id)
   drain(platform, request)
   const type = surface === 'users' && wantsVendorType(request.headers.accept) ? 'application/vnd.api+json' : JSON_TYPE
-  // The framework would close a connection over which a body still comes, and the answer would often be lost with it.
-  reply.removeHeader('connection')
   // An error is no version of the document that the handler was about to send.
   reply.removeHeader('etag').removeHeader('content-encoding').removeHeader('content-disposition')
   reply.code(status).headers(headers).header('content-type', type).send(JSON.stringify(body))
