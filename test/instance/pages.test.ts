@@ -57,9 +57,9 @@ test('the pages show what the interface says, and nothing that an administrator 
     assert.ok(about.includes(part), part)
   }
   const content = (await world.get(ENDPOINTS.terms)).body.content
-  assert.ok(pages.get("/terms-of-service")?.includes(content))
+  assert.ok(pages.get('/terms-of-service')?.includes(content))
   assert.ok(pages.get('/terms-of-service')?.includes(dayFromNow(5)), 'what comes next is announced')
-  assert.ok(pages.get("/privacy-policy")?.includes("<h3>What is stored</h3>"))
+  assert.ok(pages.get('/privacy-policy')?.includes('<h3>What is stored</h3>'))
 })
 
 test('only the contact has a page', async () => {

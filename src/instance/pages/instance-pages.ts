@@ -20,10 +20,10 @@ export function aboutPage(view: InstanceView, baseUrl: string): string {
   return frame(
     view,
     baseUrl,
-    `About ${settings.title}`,
+    'About',
     html`
 ${settings.description !== '' && html`<p>${settings.description}</p>`}
-${content !== '' && html`<section>${new Html(content)}</section>`}
+${content !== '' && html`<section>${belowTitle(content)}</section>`}
 <h2 id="rules">Rules</h2>
 ${rules.length === 0 ? html`<p>No rules are written down.</p>` : html`<ol>${rules.map(({ text, hint }) => html`<li>${text}${hint !== '' && html`<br><span class="soft">${hint}</span>`}</li>`)}</ol>`}
 <h2 id="contact">Contact</h2>
@@ -68,6 +68,11 @@ export function missingPage(view: InstanceView, baseUrl: string): string {
   return frame(view, baseUrl, 'Not found', html`<p>There is nothing at this address.</p>`)
 }
 
+/** The page has a title of its own; headings inside stand below it. */
+function belowTitle(content: string): Html {
+  return new Html(content.replace(/<(\/?)h([1-5])>/g, (_, slash, level) => `<${slash}h${Number(level) + 1}>`))
+}
+
 function textPage(
   view: InstanceView,
   baseUrl: string,
@@ -80,7 +85,7 @@ function textPage(
     baseUrl,
     title,
     html`${note}
-<section>${new Html(content)}</section>
+<section>${belowTitle(content)}</section>
 <p class="soft">Last changed on <time datetime="${updated_at}">${updated_at.slice(0, 10)}</time>.</p>`,
   )
 }

@@ -28,8 +28,8 @@ export function instancePageRoutes(server: FastifyInstance, { face, baseUrl }: P
   const send = (request: FastifyRequest, reply: FastifyReply, view: InstanceView, name: string, make: () => string) =>
     sendBody(request, reply, kept.page(name, view.data, make))
 
-  const sendMissing = (reply: FastifyReply, view: InstanceView): undefined =>
-    void reply.code(404).header('cache-control', PRIVATE).type(HTML_TYPE).send(missingPage(view, baseUrl()))
+  const sendMissing = (reply: FastifyReply, view: InstanceView) =>
+    reply.code(404).header('cache-control', PRIVATE).type(HTML_TYPE).send(missingPage(view, baseUrl()))
 
   operation(server, {
     ...COMMON,

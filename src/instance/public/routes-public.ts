@@ -29,8 +29,8 @@ export interface PublicRouteParts {
   baseUrl(): string
 }
 
-/** Undefined when it was sent at once. */
-export type Answer = Promise<void> | undefined
+/** Undefined when the bytes are with the socket already; the reply when the framework still has to send it. */
+export type Answer = FastifyReply | Promise<FastifyReply | undefined> | undefined
 
 /** A view that is there is used at once: a promise would cost more than the answer. */
 export function withView(view: InstanceView | Promise<InstanceView>, answer: (view: InstanceView) => Answer): Answer {

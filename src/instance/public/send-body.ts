@@ -33,7 +33,7 @@ export function sendBody(
   reply: FastifyReply,
   body: PreparedBody,
   caching: Caching = FOR_EVERYBODY,
-): Promise<void> | undefined {
+): Promise<undefined> | undefined {
   const head = headOf(body, caching)
   if (isKnown(request, body)) return write(reply, 304, head)
   const coding = body.isCompressible ? codingFor(request.headers['accept-encoding']) : null
@@ -44,8 +44,8 @@ export function sendBody(
 }
 
 /** For an endpoint that is switched off: no body, and no type that a client would try to parse. */
-export function sendNothing(reply: FastifyReply): undefined {
-  reply.code(404).header('cache-control', PRIVATE).send()
+export function sendNothing(reply: FastifyReply): FastifyReply {
+  return reply.code(404).header('cache-control', PRIVATE).send()
 }
 
 function write(reply: FastifyReply, status: number, head: string, answer?: PreparedAnswer): undefined {

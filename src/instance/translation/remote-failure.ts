@@ -4,7 +4,7 @@ import { JSON_TYPE } from '../../platform/http/send-hook.ts'
 const BODY = JSON.stringify({ error: 'Remote data could not be fetched' })
 
 /** 503 with a text of its own: it is not our storage that fails. */
-export function remoteFailure(reply: FastifyReply): undefined {
+export function remoteFailure(reply: FastifyReply): FastifyReply {
   reply.code(503).header('cache-control', 'private, no-store').header('retry-after', '30')
-  reply.type(JSON_TYPE).send(BODY)
+  return reply.type(JSON_TYPE).send(BODY)
 }
