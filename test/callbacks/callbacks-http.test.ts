@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
 import { connect } from 'node:net'
-import { text } from 'node:stream/consumers'
 import { after, before, describe, test } from 'node:test'
 import { create, type DescMessage, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf'
 import { CallbackExecutionStatus } from '../../src/gen/temporal/api/enums/v1/callback_pb.js'
@@ -15,6 +12,7 @@ import {
   StartCallbackExecutionResponseSchema,
   TerminateCallbackExecutionRequestSchema,
 } from '../../src/gen/temporal/api/workflowservice/v1/request_response_pb.js'
+import { announceBody } from '../support/announce-body.ts'
 import { assertSays, CallbacksApi, errorOf } from './callbacks-api.ts'
 
 const BINARY = 'application/x-protobuf'
@@ -177,19 +175,8 @@ describe('requests over HTTP', () => {
 
   test('with a body above 4 MiB are 413 with code 3, below that are judged by what is in them', async () => {
     const big = (bytes: number) => callbacks.wish({ completion: { success: 'x'.repeat(bytes) } })
-    // Only announced: the connection closes with the answer, and whoever is still sending may not see it.
-    const sending = request(new URL(callbacks.at('big'), callbacks.server.url), {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${callbacks.server.adminToken}`,
-        'content-type': 'application/json',
-        'content-length': 4 * MIB + 1,
-      },
-    })
-    sending.flushHeaders()
-    const [answer] = (await once(sending, 'response')) as [IncomingMessage]
-    assert.deepEqual([answer.statusCode, JSON.parse(await text(answer)).code], [413, 3])
-    sending.on('error', () => {}).destroy()
+    const { status, text } = await announceBody(callbacks.server, callbacks.at('big'), { bytes: 4 * MIB + 1 })
+    assert.deepEqual([status, JSON.parse(text).code], [413, 3])
     assertSays(await callbacks.refusal('big', big(4 * MIB - 500)), 'size exceeds limit')
     await callbacks.startRun('large', { completion: { success: 'x'.repeat(2 * MIB - 100) } })
   })

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
-import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { newId } from '../../src/platform/ids/uuid.ts'
+import { announceBody } from '../support/announce-body.ts'
 import { type Callers, openCallers } from '../support/callers.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { client, type TestClient } from '../support/test-client.ts'
@@ -285,15 +283,8 @@ test('bodies that are no JSON or of another type are refused in the shape of the
 })
 
 test('a body of more than four mebibytes is refused before it is read', async () => {
-  const headers = { authorization: `Bearer ${server.adminToken}`, 'content-type': 'application/json' }
-  const sending = request(`${server.url}/namespaces`, {
-    method: 'POST',
-    headers: { ...headers, 'content-length': 4_194_305 },
-  })
-  sending.flushHeaders()
-  const [answer] = (await once(sending, 'response')) as [IncomingMessage]
-  assert.deepEqual([answer.statusCode, JSON.parse(await text(answer)).code], [413, 3])
-  sending.on('error', () => {}).destroy()
+  const { status, text } = await announceBody(server, '/namespaces', { bytes: 4_194_305 })
+  assert.deepEqual([status, JSON.parse(text).code], [413, 3])
 })
 
 test('the description of the API tells every member that can be set', async () => {
