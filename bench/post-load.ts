@@ -11,7 +11,7 @@ export interface PostLoad {
   seconds: number
   connections: number
   headers: Record<string, string>
-  /** `[<id>]` becomes another text in each request. */
+  /** `[<id>]`, also in the path, becomes another text in each request. */
   body: string
 }
 
@@ -25,7 +25,7 @@ const {
   body,
 } = JSON.parse(process.argv[2] as string) as PostLoad
 const { hostname, port, pathname } = new URL(url)
-const paths = pathsFile === undefined ? [pathname] : readFileSync(pathsFile, 'utf8').trim().split('\n')
+const paths = pathsFile === undefined ? [decodeURIComponent(pathname)] : readFileSync(pathsFile, 'utf8').trim().split('\n')
 const fields = [
   `host: ${hostname}:${port}`,
   ...(method === 'GET' ? [] : ['content-type: application/json']),
@@ -45,8 +45,9 @@ function drive(): Promise<void> {
     const socket = connect(Number(port), hostname)
     let received = ''
     const send = () => {
-      const path = paths[Math.floor(Math.random() * paths.length)]
-      const text = body.replaceAll('[<id>]', `${prefix}${++sent}`)
+      const id = `${prefix}${++sent}`
+      const path = (paths[Math.floor(Math.random() * paths.length)] as string).replace('[<id>]', id)
+      const text = body.replaceAll('[<id>]', id)
       const length = method === 'GET' ? '' : `content-length: ${Buffer.byteLength(text)}\r\n`
       socket.write(`${method} ${path} HTTP/1.1\r\n${fields}\r\n${length}\r\n${text}`)
     }
