@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { countDomains, isPublicName, readPeers } from '../../src/instance/domains/peers.ts'
+import { KnownDomains } from '../../src/instance/domains/known-domains.ts'
+import { isPublicName, readPeers } from '../../src/instance/domains/peers.ts'
 import { LogInRecorder } from '../../src/instance/numbers/log-in-recorder.ts'
 import { purgeNumbers, scheduleNumbersRetention } from '../../src/instance/numbers/retention.ts'
 import { insertLogIns, logInDaysOf } from '../../src/instance/numbers/store-log-ins.ts'
@@ -25,6 +26,9 @@ const WEEK_MS = 7 * DAY_MS
 // A Wednesday.
 const START = '2030-05-15T12:00:00Z'
 
+/** Every reading is after a change of an administrator. */
+let version = 0
+
 function worldAt(db: Database, start = START) {
   return adminWorld(db, {}, new FakeClock(start))
 }
@@ -35,7 +39,7 @@ async function person({ users, operator }: AdminWorld, email: string): Promise<U
 
 async function read({ db, numbers, keeper }: AdminWorld) {
   await numbers.settle()
-  return db.read(async (snapshot) => numbers.readNumbers(snapshot, await keeper.effectiveSettings(snapshot)))
+  return db.read(async (snapshot) => numbers.readNumbers(snapshot, await keeper.effectiveSettings(snapshot), ++version))
 }
 
 async function logIn({ logIns, clock }: AdminWorld, userId: UserId): Promise<void> {
@@ -300,7 +304,13 @@ eachDatabase('numbers of the instance', ({ open }) => {
     await world.allows.add(operator, { domain: 'b.example.org' })
     await world.blocks.create(operator, { domain: 'b.example.org', rules: { severity: 'noop' } })
     await insertDestinations(db, ['https://b.example.org', 'http://c.example.org:8080', 'https://[2001:db8::1]'])
-    assert.equal(await countDomains(db, await keeper.current()), 4)
+    const domains = new KnownDomains()
+    const count = async (version: number) => domains.count(db, await keeper.current(), version)
+    assert.equal(await count(1), 4)
+    await insertDestinations(db, ['https://d.example.org'])
+    assert.equal(await count(1), 5, 'hosts come without a change of an administrator')
+    await world.peers.add(operator, { domain: 'e.example.org' })
+    assert.equal(await count(2), 6)
   })
 
   test('peers come from the sources that are switched on, without blocked, private and own names, in order', async () => {

@@ -34,6 +34,29 @@ describe('requests to the public face', () => {
     }
   })
 
+  test('the short way says exactly what the operation says', async () => {
+    const visible = ({ headers, text }: Awaited<ReturnType<typeof world.get>>) => {
+      const named = Object.fromEntries([...headers].filter(([name]) => name !== 'x-request-id' && name !== 'date'))
+      return { named, text }
+    }
+    const { headers } = await world.get(ENDPOINTS.v2)
+    for (const path of [ENDPOINTS.v2, ENDPOINTS.rules, ENDPOINTS.peers]) {
+      for (const sent of [
+        {},
+        { 'accept-encoding': 'identity' },
+        { 'accept-encoding': 'gzip' },
+        { 'if-none-match': '*' },
+      ]) {
+        const options = { headers: sent as Record<string, string> }
+        const status = 'if-none-match' in sent ? 304 : 200
+        const short = await world.get(path, status, options)
+        const usual = await world.get(`${path}/`, status, options)
+        assert.deepEqual(visible(short), visible(usual), `${path} ${JSON.stringify(sent)}`)
+      }
+    }
+    assert.ok(headers.get('x-request-id'))
+  })
+
   test('another method is refused by name, as JSON', async () => {
     for (const path of Object.values(ENDPOINTS)) {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE']) {
@@ -161,6 +184,28 @@ describe('limits of the public face', () => {
     assert.equal(refused.headers.get('access-control-allow-origin'), '*')
     assert.ok(Number(refused.headers.get('retry-after')) >= 1)
     await world.get('/api/v1/instance/nothing', 429)
+  })
+
+  test('behind a proxy that is trusted every client has its own, and without trust nobody has', async () => {
+    const env = {
+      COMMONPLACE_SERVER__TRUSTED_PROXIES: '["127.0.0.1"]',
+      COMMONPLACE_INSTANCE__RATE_LIMITS__PER_IP: '2',
+      COMMONPLACE_INSTANCE__RATE_LIMITS__WINDOW_SECONDS: '86400',
+    }
+    await using trusting = await PublicWorld.start({ env })
+    for (const path of [ENDPOINTS.v2, ENDPOINTS.v1]) {
+      const from = (address: string, status: number) =>
+        trusting.get(path, status, { headers: { 'x-forwarded-for': address } })
+      const [one, other] = path === ENDPOINTS.v2 ? ['192.0.2.1', '192.0.2.2'] : ['2001:db8::1', '2001:db8:1::1']
+      await from(one as string, 200)
+      await from(one as string, 200)
+      await from(one as string, 429)
+      await from(other as string, 200)
+    }
+    // Two addresses of one network are one client.
+    await trusting.get(ENDPOINTS.v2, 429, { headers: { 'x-forwarded-for': '2001:db8::2' } })
+    // The other server trusts nobody: all of these are the one that has nothing left.
+    await world.get(ENDPOINTS.v2, 429, { headers: { 'x-forwarded-for': '192.0.2.9' } })
   })
 
   test('a token has its own, and all tokens of a user have one together', async () => {

@@ -31,16 +31,6 @@ export async function readPeers(reader: Reader, settings: InstanceSettings, ownD
   return [...peers].sort()
 }
 
-/** Of every domain that is known: hosts of callback targets, declared peers, allowed and blocked domains. */
-export async function countDomains(reader: Reader, settings: InstanceSettings): Promise<number> {
-  const names = await readCallbackHosts(reader, 'all')
-  for (const name of settings.peers.declared) names.add(name)
-  for (const list of ['declared_peers', 'domain_allows', 'domain_blocks'] as const) {
-    for (const name of await readDomainNames(reader, list)) names.add(name)
-  }
-  return names.size
-}
-
 function hostOf(domain: string): string {
   const [name = ''] = domain.split(':')
   return normaliseDomain(name) ?? name

@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { Reader } from '../../platform/storage/database.ts'
 import { normaliseDomain } from './normalise-domain.ts'
 
@@ -23,6 +24,15 @@ export async function readCallbackHosts(reader: Reader, which: 'all' | 'accepted
     if (rows.length < PAGE) return hosts
     after = rows.at(-1)?.id as number
   }
+}
+
+/** Changes whenever what is read above may have changed, and costs less than reading it. */
+export async function callbackHostsMark(reader: Reader): Promise<string> {
+  const { rows } = await sql<{ targets: number; accepted: number; last: number | null }>`
+    select count(*) as targets, count(last_success_at) as accepted, max(id) as last
+    from callback_destinations`.execute(reader.query)
+  const [mark] = rows
+  return `${mark?.targets} ${mark?.accepted} ${mark?.last}`
 }
 
 /** Of `scheme://host[:port]`. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Database, Reader } from '../../platform/storage/database.ts'
 import type { InstanceSettings, NoteFacts, UserFacts } from '../deps.ts'
-import { countDomains } from '../domains/peers.ts'
+import { KnownDomains } from '../domains/known-domains.ts'
 import type { ActivityWeek, InstanceNumbers } from '../public/instance-data.ts'
 import type { LogInRecorder } from './log-in-recorder.ts'
 import { countLogIns, readRecentLogIns } from './store-log-ins.ts'
@@ -24,6 +24,7 @@ export class NumbersReader {
   readonly #options: NumbersReaderOptions
   /** Log-ins of weeks that are over, by their Monday: they never change. */
   readonly #past = new Map<Day, number>()
+  readonly #domains = new KnownDomains()
 
   constructor(options: NumbersReaderOptions) {
     this.#options = options
@@ -34,7 +35,8 @@ export class NumbersReader {
     await this.#options.logIns.flush()
   }
 
-  async readNumbers(reader: Reader, settings: InstanceSettings): Promise<InstanceNumbers> {
+  /** `version` counts the changes of administrators: what only they change is read again when it differs. */
+  async readNumbers(reader: Reader, settings: InstanceSettings, version: number): Promise<InstanceNumbers> {
     const { clock, users, notes } = this.#options
     const today = dayOf(clock.now())
     const recent = await readRecentLogIns(reader, {
@@ -45,7 +47,7 @@ export class NumbersReader {
     return {
       userCount: await users.countUsers(reader),
       statusCount: await notes.countNotes(reader),
-      domainCount: await countDomains(reader, settings),
+      domainCount: await this.#domains.count(reader, settings, version),
       activeMonth: recent.activeMonth,
       activeHalfyear: recent.activeHalfyear,
       weeks: await this.#readWeeks(reader, today, recent.thisWeek),

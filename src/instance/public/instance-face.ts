@@ -73,29 +73,44 @@ export class InstanceFace {
 
   /** For what only an administrator changes. */
   settled(): InstanceView | Promise<InstanceView> {
+    return this.peekSettled() ?? this.#read(true)
+  }
+
+  /** Undefined when it has to be read. */
+  peekSettled(): InstanceView | undefined {
     const view = this.#kept
-    const isGood =
-      view !== undefined &&
-      view.versions.instance === this.#versions.instance &&
-      this.#options.clock.now() < view.endsAt
-    return isGood ? view : this.#read(true)
+    if (view?.versions.instance !== this.#versions.instance) return undefined
+    return this.#options.clock.now() < view.endsAt ? view : undefined
   }
 
   /** For what is counted as well, or tells of a user. */
   counted(): InstanceView | Promise<InstanceView> {
-    const view = this.#kept
-    const { clock, log } = this.#options
-    if (view === undefined || view.versions.instance !== this.#versions.instance || clock.now() >= view.endsAt) {
-      return this.#read(true)
+    return this.peekCounted() ?? this.#read(!this.#areCountsGood())
+  }
+
+  /** Undefined when it has to be read. */
+  peekCounted(): InstanceView | undefined {
+    const view = this.peekSettled()
+    if (view === undefined || this.#kept?.versions.people !== this.#versions.people || !this.#areCountsGood()) {
+      return undefined
     }
-    const maxAgeMs = view.data.settings.cache.counter_seconds * 1_000
-    const ageMs = clock.elapsedMs() - view.countedMs
-    if (ageMs >= maxAgeMs) return this.#read(true)
-    if (view.versions.people !== this.#versions.people) return this.#read(false)
-    if (ageMs >= maxAgeMs * AHEAD && this.#reading === undefined) {
-      ignoreFailure(this.#read(true), 'the counts are read again by whoever asks next', log)
+    if (this.#countsLeftMs() <= this.#maxAgeMs() * (1 - AHEAD) && this.#reading === undefined) {
+      ignoreFailure(this.#read(true), 'the counts are read again by whoever asks next', this.#options.log)
     }
     return view
+  }
+
+  #areCountsGood(): boolean {
+    return this.peekSettled() !== undefined && this.#countsLeftMs() > 0
+  }
+
+  #countsLeftMs(): number {
+    const countedMs = this.#kept?.countedMs ?? Number.NEGATIVE_INFINITY
+    return countedMs + this.#maxAgeMs() - this.#options.clock.elapsedMs()
+  }
+
+  #maxAgeMs(): number {
+    return (this.#kept?.data.settings.cache.counter_seconds ?? 0) * 1_000
   }
 
   close(): void {
@@ -106,7 +121,7 @@ export class InstanceFace {
   #read(counts: boolean): Promise<KeptView> {
     const { instance, people } = this.#versions
     const current = this.#reading
-    const isCached = (this.#kept?.data.settings.cache.counter_seconds ?? 0) > 0
+    const isCached = this.#maxAgeMs() > 0
     if (
       current !== undefined &&
       isCached &&
@@ -127,13 +142,14 @@ export class InstanceFace {
   async #readView(versions: Versions, counts: boolean): Promise<KeptView> {
     const { db, clock, reader, vapidKey } = this.#options
     const before = this.#kept
-    const vapid = await vapidKey()
+    const vapidPublicKey = await vapidKey()
     if (counts) await reader.settle()
     const isRecount = counts || before === undefined
     const countedMs = isRecount ? clock.elapsedMs() : before.countedMs
     const now = clock.now()
     const view = await db.read(async (snapshot) => {
-      const data = await reader.readData(snapshot, vapid, isRecount ? undefined : before.data.numbers)
+      const counted = isRecount ? undefined : before.data.numbers
+      const data = await reader.readData(snapshot, { version: versions.instance, vapidPublicKey, counted })
       const areListsGood =
         before !== undefined &&
         before.versions.instance === versions.instance &&

@@ -5,6 +5,7 @@ import { readDocument, readInstalledAt } from '../documents/store-documents.ts'
 import { readTerms } from '../documents/store-terms.ts'
 import { readPeers } from '../domains/peers.ts'
 import { readListedBlocks } from '../domains/store-blocks.ts'
+import { callbackHostsMark } from '../domains/store-callback-hosts.ts'
 import { readDomainNames } from '../domains/store-named-domains.ts'
 import { readImages } from '../images/store-images.ts'
 import { instanceDomain } from '../instance-domain.ts'
@@ -14,7 +15,6 @@ import type { SettingsKeeper } from '../settings/settings-keeper.ts'
 import type { TranslationLanguages } from '../translation/languages.ts'
 import type { TranslationService } from '../translation/translation-service.ts'
 import type { InstanceData, InstanceNumbers, ListedBlock } from './instance-data.ts'
-import { acceptedHostsMark } from './store-accepted-hosts.ts'
 import { mayEverybodyInvite } from './store-invites.ts'
 
 export interface InstanceReaderOptions {
@@ -34,6 +34,14 @@ export interface DomainLists {
   hostsMark: string | null
 }
 
+export interface DataWish {
+  /** Counts the changes of administrators. */
+  version: number
+  vapidPublicKey: string
+  /** Counts that are taken over. */
+  counted?: InstanceNumbers
+}
+
 /** Reads all that the public face is made from, through the stores of the parts that it belongs to. */
 export class InstanceReader {
   readonly #options: InstanceReaderOptions
@@ -42,8 +50,7 @@ export class InstanceReader {
     this.#options = options
   }
 
-  /** Counts are taken over when they are given. */
-  async readData(snapshot: Reader, vapidPublicKey: string, counted?: InstanceNumbers): Promise<InstanceData> {
+  async readData(snapshot: Reader, { version, vapidPublicKey, counted }: DataWish): Promise<InstanceData> {
     const { keeper, contact, numbers } = this.#options
     const settings = await keeper.effectiveSettings(snapshot)
     const { thumbnail, icon } = await readImages(snapshot)
@@ -59,7 +66,7 @@ export class InstanceReader {
       vapidPublicKey,
       contact: await contact.readContact(snapshot, settings),
       invitesEnabled: await mayEverybodyInvite(snapshot),
-      numbers: counted ?? (await numbers.readNumbers(snapshot, settings)),
+      numbers: counted ?? (await numbers.readNumbers(snapshot, settings, version)),
     }
   }
 
@@ -79,7 +86,7 @@ export class InstanceReader {
   }
 
   async hostsMark(snapshot: Reader, settings: InstanceSettings): Promise<string | null> {
-    return settings.peers.sources.includes('callbacks') ? acceptedHostsMark(snapshot) : null
+    return settings.peers.sources.includes('callbacks') ? callbackHostsMark(snapshot) : null
   }
 
   readLanguages(snapshot: Reader, settings: InstanceSettings): Promise<TranslationLanguages | undefined> {

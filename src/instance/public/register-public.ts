@@ -15,6 +15,7 @@ import { TranslationService } from '../translation/translation-service.ts'
 import { InstanceFace } from './instance-face.ts'
 import { InstanceReader } from './instance-reader.ts'
 import { PublicBodies } from './public-bodies.ts'
+import { publicShortcuts } from './public-shortcuts.ts'
 import { domainRoutes } from './routes-domains.ts'
 import { publicRoutes } from './routes-public.ts'
 import { ensureVapidKey } from './vapid-key.ts'
@@ -48,6 +49,7 @@ export function registerPublic(server: FastifyInstance, deps: PublicDeps): { loa
   const parts = { face, bodies: new PublicBodies({ enforced: limits, baseUrl }), translation, rateLimit, baseUrl }
   publicRoutes(server, parts)
   domainRoutes(server, parts)
+  publicShortcuts(server, parts)
   imageRoutes(server, { images: new ImageService(deps), files: new ImageFiles(db), rateLimit, baseUrl })
   translationRoutes(server, translation, rateLimit)
   instancePageRoutes(server, parts)

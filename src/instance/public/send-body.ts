@@ -35,7 +35,7 @@ export function sendBody(
   caching: Caching = FOR_EVERYBODY,
 ): Promise<undefined> | undefined {
   const head = headOf(body, caching)
-  if (isKnown(request, body)) return write(reply, 304, head)
+  if (isKnown(request.headers, body)) return write(reply, 304, head)
   const coding = body.isCompressible ? codingFor(request.headers['accept-encoding']) : null
   if (coding === null) return write(reply, 200, head, body.plain)
   const packed = body.packed(coding)
@@ -62,7 +62,8 @@ function write(reply: FastifyReply, status: number, head: string, answer?: Prepa
 
 const heads = new WeakMap<PreparedBody, Map<Caching, string>>()
 
-function headOf(body: PreparedBody, caching: Caching): string {
+/** How long and for whom the body may be kept. */
+export function headOf(body: PreparedBody, caching: Caching): string {
   const known = heads.get(body)?.get(caching)
   if (known !== undefined) return known
   const names = [caching.variesByCaller && 'Authorization', body.isCompressible && 'Accept-Encoding'].filter(Boolean)
@@ -75,7 +76,7 @@ function headOf(body: PreparedBody, caching: Caching): string {
 }
 
 /** `If-None-Match` wins over `If-Modified-Since`. */
-function isKnown({ headers }: FastifyRequest, { etag, lastModified }: PreparedBody): boolean {
+export function isKnown(headers: FastifyRequest['headers'], { etag, lastModified }: PreparedBody): boolean {
   if (headers['if-none-match'] !== undefined) return matchesNone(headers['if-none-match'], etag)
   const since = headers['if-modified-since']
   if (since === undefined || lastModified === null) return false

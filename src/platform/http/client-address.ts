@@ -8,7 +8,7 @@ export function plainAddress(address: string): string {
 /** Whose counter an address is: one subscriber has a whole /64 of IPv6 and could change address with every request. */
 export function networkOf(address: string): string {
   const plain = plainAddress(address)
-  return isIPv6(plain) ? `${firstGroups(plain).join(':')}::/64` : plain
+  return plain.includes(':') && isIPv6(plain) ? `${firstGroups(plain).join(':')}::/64` : plain
 }
 
 function firstGroups(address: string): string[] {

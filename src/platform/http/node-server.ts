@@ -3,7 +3,7 @@ import { AppError } from '../errors/app-error.ts'
 import type { AccessLog } from './access-log.ts'
 import { errorAnswer } from './error-shapes.ts'
 import { CORS_HEADERS, isSharedAcrossOrigins, PLAIN_HEADERS } from './header-blocks.ts'
-import type { HttpSettings } from './platform.ts'
+import type { HttpSettings, Shortcut } from './platform.ts'
 import { requestIdFor } from './request-id.ts'
 import { HttpRequest, HttpResponse, type RouteLabel } from './response.ts'
 import { JSON_TYPE } from './send-hook.ts'
@@ -15,7 +15,7 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void
 export function createNodeServer(
   settings: HttpSettings,
   accessLog: AccessLog,
-  label: RouteLabel,
+  { noRoute, shortcuts }: { noRoute: RouteLabel; shortcuts: ReadonlyMap<string, Shortcut> },
   handle: Handler,
 ): Server {
   // The head must hold other things than the address.
@@ -28,8 +28,9 @@ export function createNodeServer(
     response.begin(requestId, accessLog, isSharedAcrossOrigins(url) ? CORS_HEADERS : PLAIN_HEADERS)
     const isUsual = url.charCodeAt(0) === SLASH && url.length <= maxUrlLength && request.headers.host !== undefined
     const refusal = isUsual ? null : refusalOf(request, maxUrlLength)
-    if (refusal === null) handle(request, response)
-    else answerEarly(refusal, response, label)
+    const shortcut = shortcuts.get(url)
+    if (refusal !== null) answerEarly(refusal, response, noRoute)
+    else if (shortcut === undefined || !isReading(request) || !shortcut(request, response)) handle(request, response)
   }
 
   const server = createServer<typeof HttpRequest, typeof HttpResponse<HttpRequest>>(
@@ -56,6 +57,10 @@ export function createNodeServer(
 }
 
 const SLASH = 0x2f
+
+function isReading({ method }: HttpRequest): boolean {
+  return method === 'GET' || method === 'HEAD'
+}
 
 /** Looks at what is unusual about a request; may bring its address into the usual form. */
 function refusalOf(request: HttpRequest, maxUrlLength: number): AppError | null {

@@ -10,6 +10,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { AccessLog } from './access-log.ts'
 import type { AnyOperation } from './operation.ts'
 import type { RateRule } from './rate-rules.ts'
+import type { HttpRequest, HttpResponse } from './response.ts'
 import type { RouteIndex } from './route-index.ts'
 
 export interface HttpSettings {
@@ -49,11 +50,19 @@ export interface HttpDeps {
 /** The operations that share a path, by method. */
 export type PathEntry = Map<string, AnyOperation>
 
+/**
+ * Answers a GET or HEAD before the framework sees it: for bodies that are ready, where everything between the socket and
+ * them costs more than they do. False leaves the request to its operation, which must answer in the same way.
+ */
+export type Shortcut = (request: HttpRequest, response: HttpResponse<HttpRequest>) => boolean
+
 /** What the parts of one HTTP server share. `server.platform` for whoever registers routes. */
 export interface HttpPlatform extends HttpDeps {
   readonly accessLines: AccessLog
   readonly operations: Map<string, AnyOperation>
   readonly paths: RouteIndex<PathEntry>
+  /** By the whole address of a request, with its query string. */
+  readonly shortcuts: Map<string, Shortcut>
   /** `http://localhost:4040`, or the configured base address. */
   origin(): string
 }

@@ -25,7 +25,10 @@ export function headerStyleOf(surface: Surface): RateHeaderStyle {
   return surface === 'instance' ? 'instant' : 'seconds'
 }
 
-export function spendsOf(rules: readonly RateRule[], principal: Principal | null, request: FastifyRequest): Spend[] {
+/** What `subjectOf` needs of a request. */
+type Client = Pick<FastifyRequest, 'ip'>
+
+export function spendsOf(rules: readonly RateRule[], principal: Principal | null, request: Client): Spend[] {
   const spends: Spend[] = []
   for (const { bucket: name, per, cost, size } of rules) {
     const bucket = size === undefined ? name : toBucket(name, size())
@@ -35,7 +38,7 @@ export function spendsOf(rules: readonly RateRule[], principal: Principal | null
   return spends
 }
 
-function subjectOf(per: RateRule['per'], principal: Principal | null, request: FastifyRequest): string | null {
+function subjectOf(per: RateRule['per'], principal: Principal | null, request: Client): string | null {
   switch (per) {
     case 'owner':
       return principal === null ? `ip ${networkOf(request.ip)}` : ownerOf(principal)

@@ -34,9 +34,10 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
   const log = named(deps.log, 'http')
   const accessLines = new AccessLog({ log, clock: deps.clock, isOn: deps.accessLog ?? true })
   const noRoute = routeLabel(deps, 'none', '(none)')
+  const shortcuts: HttpPlatform['shortcuts'] = new Map()
 
   const server = fastify({
-    serverFactory: (handle) => createNodeServer(deps.settings, accessLines, noRoute, handle),
+    serverFactory: (handle) => createNodeServer(deps.settings, accessLines, { noRoute, shortcuts }, handle),
     genReqId: (raw) => (raw as unknown as HttpRequest).requestId || requestIdFor(raw.headers['x-request-id']),
     clientErrorHandler: (error, socket) => answerClientError(error as Error, socket),
     // The access log and the error handler write what is to be written; a logger per request costs too much.
@@ -56,6 +57,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
     accessLines,
     operations: new Map(),
     paths: new RouteIndex<PathEntry>(),
+    shortcuts,
     origin: originOf(server, deps.settings.base_url),
   }
   server.decorate('platform', platform)

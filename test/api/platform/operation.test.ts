@@ -88,6 +88,26 @@ test('where only the token of a user counts, nothing else does', async () => {
   assert.deepEqual(await who(bearer('reader')), { who: ADA })
 })
 
+test('a shortcut answers what it can, and leaves the rest to the operation', async () => {
+  let isReady = true
+  await using platform = await startPlatform({
+    routes(server) {
+      echo(server, { access: 'public', url: '/api/v2/short' })
+      server.platform.shortcuts.set('/api/v2/short', (_request, response) => {
+        if (isReady) response.end('short')
+        return isReady
+      })
+    },
+  })
+  const ask = async (path: string, method = 'GET') => (await fetch(platform.url + path, { method })).text()
+  assert.equal(await ask('/api/v2/short'), 'short')
+  assert.equal(await ask('/api/v2/short', 'HEAD'), '')
+  for (const path of ['/api/v2/short/', '/api/v2/short?a=1']) assert.equal(await ask(path), '{"who":null}')
+  assert.match(await ask('/api/v2/short', 'POST'), /Method not allowed/)
+  isReady = false
+  assert.equal(await ask('/api/v2/short'), '{"who":null}')
+})
+
 test('the surfaces answer missing and bad credentials as their contracts say', async () => {
   await using platform = await startPlatform({
     routes(server) {
