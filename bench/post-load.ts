@@ -25,7 +25,8 @@ const {
   body,
 } = JSON.parse(process.argv[2] as string) as PostLoad
 const { hostname, port, pathname } = new URL(url)
-const paths = pathsFile === undefined ? [decodeURIComponent(pathname)] : readFileSync(pathsFile, 'utf8').trim().split('\n')
+const paths =
+  pathsFile === undefined ? [decodeURIComponent(pathname)] : readFileSync(pathsFile, 'utf8').trim().split('\n')
 const fields = [
   `host: ${hostname}:${port}`,
   ...(method === 'GET' ? [] : ['content-type: application/json']),

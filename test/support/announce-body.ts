@@ -3,10 +3,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { TestServer } from './start-server.ts'
 
-/**
- * What is answered to a body that is only announced. A body that is too large closes its connection with the answer, and
- * whoever is still sending may not see it.
- */
+/** What is answered to a body that is only announced: one that is too large is refused before any of it has come. */
 export async function announceBody(
   server: Pick<TestServer, 'url' | 'adminToken'>,
   path: string,

@@ -25,8 +25,11 @@ const REASONS: Record<number, string> = {
 }
 const REQUEST_LINE = /^[A-Z]{1,20} (\/[^\s]*)/
 
+/** Connections whose request has its answer while the rest of its body still comes: they get no second one. */
+export const answeredEarly = new WeakSet<Socket>()
+
 export function answerClientError(error: ParserError, socket: HttpSocket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy()
+  if (error.code === 'ECONNRESET' || !socket.writable || answeredEarly.has(socket)) return void socket.destroy()
   // A pipelined request before the broken one may still be answered; its bytes must not be mixed with ours.
   const current = socket._httpMessage
   if (current && !current.writableFinished && error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') {

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AppError } from '../errors/app-error.ts'
 import type { Logger } from '../logging/logger.ts'
+import { answeredEarly } from './client-error.ts'
 import { errorAnswer } from './error-shapes.ts'
 import type { HttpPlatform } from './platform.ts'
 import { JSON_TYPE, wantsVendorType } from './send-hook.ts'
@@ -23,7 +24,7 @@ export function answerError(
   const appError = toAppError(error, surface)
   logFailure(platform.log, appError, request.id, operation?.operationId)
   const { status, headers, body } = errorAnswer(surface, appError, request.id)
-  drain(platform, request)
+  drain(platform, request, reply)
   const type = surface === 'users' && wantsVendorType(request.headers.accept) ? 'application/vnd.api+json' : JSON_TYPE
   // An error is no version of the document that the handler was about to send.
   reply.removeHeader('etag').removeHeader('content-encoding').removeHeader('content-disposition')
@@ -37,13 +38,22 @@ function logFailure(log: Logger, error: AppError, requestId: string, operation: 
   else log.warn(entry, error.message)
 }
 
-/** What is left of the body is read and dropped, within bounds, so that the connection stays in step. */
-function drain({ clock }: HttpPlatform, request: FastifyRequest): void {
+/**
+ * What is left of the body is read and dropped, within bounds, so that the connection stays in step. The framework
+ * would close a connection over which a body still comes, and the answer would often be lost with it.
+ */
+function drain({ clock }: HttpPlatform, request: FastifyRequest, reply: FastifyReply): void {
   const { raw } = request
-  if (raw.complete || raw.destroyed || raw.socket === undefined) return
+  const { socket } = raw
+  if (raw.complete || raw.destroyed || socket === undefined) return
+  reply.removeHeader('connection')
+  answeredEarly.add(socket)
   raw.resume()
   const cancel = clock.after(DRAIN_MS, () => {
-    if (!raw.complete) raw.socket.destroy()
+    if (!raw.complete) socket.destroy()
   })
-  raw.once('close', cancel)
+  raw.once('close', () => {
+    cancel()
+    answeredEarly.delete(socket)
+  })
 }

@@ -52,6 +52,12 @@ test('a request that does not arrive in time gets 408 and its connection ends', 
   }
 })
 
+test('a request refused before its body has come gets that one answer, however long the rest stays away', async () => {
+  await using platform = await startPlatform({ routes: waitingRoute(gate()), settings: { request_timeout: 100 } })
+  const answers = await exchange(platform.port, `${HEAD}Content-Length: 99999999\r\n\r\n{`)
+  assert.deepEqual(answers.match(/^HTTP\/1\.1 \d+/gm), ['HTTP/1.1 413'])
+})
+
 test('a connection on which nothing moves is closed', async () => {
   await using platform = await startPlatform({ settings: { idle_timeout: 100, request_timeout: 0 } })
   assert.equal(await exchange(platform.port), '')
