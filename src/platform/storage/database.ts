@@ -11,6 +11,13 @@ export interface Reader {
   run<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]>
 }
 
+/** What a change adds to a sum. On PostgreSQL a sum is spread over shards; SQLite has one writer and needs one. */
+export interface Addend {
+  name: string
+  shard: number
+  amount: number
+}
+
 /** A Reader that may write, inside one transaction. Dead as soon as the transaction ended. */
 export interface Transaction extends Reader {
   readonly isTransaction: true
@@ -18,6 +25,12 @@ export interface Transaction extends Reader {
   change<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<number>
   /** Runs such a statement for each of the inputs, in order. */
   changeEach<Input extends object>(statement: Statement<Input, never>, inputs: readonly Input[]): Promise<void>
+  /**
+   * Adds to a sum by the statement; on SQLite one statement for all that share a commit, just before it. Whoever reads or
+   * changes the same rows in another way inside a transaction calls `writeSums` first.
+   */
+  addToSum(statement: Statement<Addend, never>, addend: Addend): Promise<void>
+  writeSums(): Promise<void>
   /** Runs once the change is durable; never when it was rolled back. Must not throw. */
   afterCommit(callback: () => void): void
   /** Tells every process that listens on the topic, once the change is durable. At most 7,000 bytes. */

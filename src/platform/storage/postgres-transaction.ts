@@ -1,6 +1,6 @@
 import type { Kysely, QueryResult } from 'kysely'
 import type pg from 'pg'
-import type { Transaction } from './database.ts'
+import type { Addend, Transaction } from './database.ts'
 import { kyselyOver } from './kysely-over.ts'
 import type { Statement } from './statement.ts'
 import type { Tables } from './tables.ts'
@@ -42,6 +42,12 @@ export class PostgresTransaction implements Transaction {
   async changeEach<Input extends object>(statement: Statement<Input, never>, inputs: readonly Input[]): Promise<void> {
     for (const input of inputs) await this.#runPrepared(statement, input)
   }
+
+  async addToSum(statement: Statement<Addend, never>, addend: Addend): Promise<void> {
+    await this.#runPrepared(statement, addend)
+  }
+
+  async writeSums(): Promise<void> {}
 
   afterCommit(callback: () => void): void {
     this.commitCallbacks.push(callback)

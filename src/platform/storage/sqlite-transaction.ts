@@ -1,8 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely, QueryResult } from 'kysely'
 import type { Clock } from '../clock/clock.ts'
-import type { Transaction } from './database.ts'
+import type { Addend, Transaction } from './database.ts'
 import { kyselyOver } from './kysely-over.ts'
+import type { PendingSums } from './pending-sums.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import type { Statement } from './statement.ts'
 import type { Tables } from './tables.ts'
@@ -21,15 +22,17 @@ export class SqliteTransaction implements Transaction {
   signals: { topic: string; body: string }[] | undefined
   readonly #connection: SqliteConnection
   readonly #clock: Clock
+  readonly #sums: PendingSums
   #query: Kysely<Tables> | undefined
   #interrupt: ((reason: unknown) => void) | undefined
   #lastYieldAt: number
   #ended: unknown
   readonly #streams: Generator<unknown>[] = []
 
-  constructor(connection: SqliteConnection, clock: Clock) {
+  constructor(connection: SqliteConnection, clock: Clock, sums: PendingSums) {
     this.#connection = connection
     this.#clock = clock
+    this.#sums = sums
     this.startedAt = this.lastQueryAt = this.#lastYieldAt = clock.elapsedMs()
   }
 
@@ -78,6 +81,16 @@ export class SqliteTransaction implements Transaction {
     }
   }
 
+  addToSum(statement: Statement<Addend, never>, addend: Addend): Promise<void> {
+    if (this.#ended !== undefined) return Promise.reject(this.#ended)
+    this.#sums.add(statement, addend)
+    return DONE
+  }
+
+  writeSums(): Promise<void> {
+    return this.#whenFree(() => this.#sums.write(this.#connection))
+  }
+
   afterCommit(callback: () => void): void {
     this.commitCallbacks ??= []
     this.commitCallbacks.push(callback)
@@ -120,4 +133,5 @@ export class SqliteTransaction implements Transaction {
   }
 }
 
+const DONE = Promise.resolve()
 const ENDED = new Error('The transaction has ended')

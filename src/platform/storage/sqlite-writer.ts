@@ -22,6 +22,7 @@ import { type Clock, holdProcess, sleep } from '../clock/clock.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Transaction, WriteOptions } from './database.ts'
+import { PendingSums } from './pending-sums.ts'
 import type { Signals } from './signals.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import { SqliteTransaction } from './sqlite-transaction.ts'
@@ -56,6 +57,7 @@ export class SqliteWriter {
   readonly #clock: Clock
   readonly #signals: Signals
   readonly #log: Logger
+  readonly #sums = new PendingSums()
   readonly #between: (() => void)[] = []
   readonly #quick: Operation[] = []
   readonly #alone: Operation[] = []
@@ -147,7 +149,7 @@ export class SqliteWriter {
           this.#alone.push({ ...operation, alone: true })
         } else outcomes.push(outcome)
         if (!careful && (outcome === DEMOTED || 'error' in outcome)) {
-          this.#connection.execute('rollback', [])
+          this.#rollBack()
           if (operation.alone && outcome !== DEMOTED) {
             this.#answer(outcome)
             return []
@@ -156,6 +158,7 @@ export class SqliteWriter {
           return this.#commitTogether(batch, true)
         }
       } while (next < batch.length && this.#clock.elapsedMs() < endAt)
+      this.#sums.write(this.#connection)
       this.#connection.execute('commit', [])
     } catch (error) {
       this.#abandon(batch.slice(0, next), error)
@@ -166,16 +169,21 @@ export class SqliteWriter {
   }
 
   async #runOne(operation: Operation, careful: boolean): Promise<Outcome | typeof DEMOTED> {
-    const tx = new SqliteTransaction(this.#connection, this.#clock)
+    const tx = new SqliteTransaction(this.#connection, this.#clock, this.#sums)
     this.#current = { tx, alone: operation.alone }
     if (careful) this.#connection.execute('savepoint operation', [])
     try {
       const value = await tx.settle(operation.work)
       tx.end()
-      if (careful) this.#connection.execute('release operation', [])
+      if (careful) {
+        // With the operation, so that what is pending is never that of two when one of them fails.
+        this.#sums.write(this.#connection)
+        this.#connection.execute('release operation', [])
+      }
       return { operation, tx, value }
     } catch (error) {
       tx.end()
+      this.#sums.clear()
       // A full disk makes SQLite roll back the whole transaction by itself; then the batch is lost, not this one alone.
       if (!this.#connection.inTransaction) throw error
       if (careful) {
@@ -209,8 +217,13 @@ export class SqliteWriter {
   }
 
   #abandon(operations: Operation[], error: unknown): void {
-    if (this.#connection.inTransaction) this.#connection.execute('rollback', [])
+    this.#rollBack()
     for (const operation of operations) operation.reject(toStorageError(error))
+  }
+
+  #rollBack(): void {
+    this.#sums.clear()
+    if (this.#connection.inTransaction) this.#connection.execute('rollback', [])
   }
 
   async #begin(): Promise<void> {

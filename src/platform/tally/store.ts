@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Engine, Reader, Transaction } from '../storage/database.ts'
+import type { Addend, Engine, Reader, Transaction } from '../storage/database.ts'
 import { statement } from '../storage/statement.ts'
 
 declare module '../storage/tables.ts' {
@@ -12,7 +12,7 @@ declare module '../storage/tables.ts' {
 // one writer and needs one row.
 const SHARDS: Record<Engine, number> = { sqlite: 1, postgres: 32 }
 
-const addToShard = statement<{ name: string; shard: number; amount: number }>((query, p) =>
+const addToShard = statement<Addend>((query, p) =>
   query
     .insertInto('tallies')
     .values({ name: p('name'), shard: p('shard'), amount: p('amount') })
@@ -26,13 +26,14 @@ const addToShard = statement<{ name: string; shard: number; amount: number }>((q
 /** A count that is kept instead of counted: raised and lowered in the transaction that changes what it counts. */
 export async function addToTally(tx: Transaction, name: string, amount: number): Promise<void> {
   if (amount === 0) return
-  await tx.run(addToShard, { name, shard: Math.floor(Math.random() * SHARDS[tx.engine]), amount })
+  await tx.addToSum(addToShard, { name, shard: Math.floor(Math.random() * SHARDS[tx.engine]), amount })
 }
 
 /** 0 for a tally that was never raised. */
 export async function readTallies(reader: Reader, names: readonly string[]): Promise<Map<string, number>> {
   const tallies = new Map<string, number>(names.map((name) => [name, 0]))
   if (names.length === 0) return tallies
+  if (isTransaction(reader)) await reader.writeSums()
   const rows = await reader.query
     .selectFrom('tallies')
     .select(['name', 'amount'])
@@ -43,11 +44,17 @@ export async function readTallies(reader: Reader, names: readonly string[]): Pro
 }
 
 export async function dropTally(tx: Transaction, name: string): Promise<void> {
+  await tx.writeSums()
   await tx.query.deleteFrom('tallies').where('name', '=', name).execute()
+}
+
+function isTransaction(reader: Reader): reader is Transaction {
+  return 'isTransaction' in reader
 }
 
 /** Drops the tallies of days before `date`, which end in their day: `users.created:2030-01-31`. */
 export async function dropTalliesBefore(tx: Transaction, prefix: string, date: string): Promise<void> {
+  await tx.writeSums()
   await tx.query
     .deleteFrom('tallies')
     .where('name', 'like', `${prefix}____-__-__`)

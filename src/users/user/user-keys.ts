@@ -33,7 +33,8 @@ export function userKeys(user: Omit<User, 'id' | 'modifiedAt'>): UserKeys {
     handle_key: handle,
     login_key: user.lastLoginAt ?? NEVER,
     list_group: listGroup(user),
-    search_text: `${name ?? ''}${FIELD_END}${email}${FIELD_END}${handle}`,
+    // A handle that is the address would be found a second time for nothing.
+    search_text: `${name ?? ''}${FIELD_END}${email}${handle === email ? '' : `${FIELD_END}${handle}`}`,
   }
 }
 
