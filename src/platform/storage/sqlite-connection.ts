@@ -35,8 +35,8 @@ export class SqliteConnection {
       // Anonymization promises that no byte of a person stays behind.
       this.#db.exec('pragma secure_delete = on')
       this.#db.exec('pragma journal_size_limit = 67108864')
-      // Pages that change again and again are copied into the file less often than by default.
-      this.#db.exec('pragma wal_autocheckpoint = 4000')
+      // Pages that change again and again are copied into the file once in so many: as many as the limit above holds.
+      this.#db.exec('pragma wal_autocheckpoint = 16000')
       // From here on waiting is the writer's: inside SQLite it would stop the event loop.
       this.#db.exec('pragma busy_timeout = 0')
     }
