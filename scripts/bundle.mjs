@@ -8,8 +8,12 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const SOURCES = join(ROOT, 'src')
 const ENTRY = "import { runCli } from './cli/program.ts'; process.exitCode = await runCli(process.argv.slice(2))"
 const BUNDLE = join(ROOT, 'dist', 'commonplace.mjs')
-// Threads load a small program of their own; src/knowledge/search/index-thread.ts knows its name.
-const THREADS = [[join(SOURCES, 'knowledge', 'search', 'index-worker.ts'), join(ROOT, 'dist', 'search-worker.mjs')]]
+// Threads load a small program of their own; the *-thread.ts beside it knows its name.
+const THREADS = [
+  [join(SOURCES, 'knowledge', 'search', 'index-worker.ts'), join(ROOT, 'dist', 'search-worker.mjs')],
+  [join(SOURCES, 'knowledge', 'semantic', 'thread', 'embed-worker.ts'), join(ROOT, 'dist', 'embed-worker.mjs')],
+  [join(SOURCES, 'knowledge', 'semantic', 'search', 'vector-worker.ts'), join(ROOT, 'dist', 'vector-worker.mjs')],
+]
 // Files that a module reads from beside itself; src/knowledge/semantic/builtin/builtin-model.ts knows this one's name.
 const ASSETS = [
   [join(SOURCES, 'knowledge', 'semantic', 'builtin', 'model.bin'), join(ROOT, 'dist', 'builtin-model.bin')],

@@ -11,6 +11,7 @@ import {
   MAX_CONTENT,
   notesOf,
   openSearchIndex,
+  openSemantic,
   registerKnowledge,
 } from './knowledge/index.ts'
 import { DenialRecorder } from './platform/audit/denials.ts'
@@ -134,6 +135,10 @@ export async function startApp(options: AppOptions): Promise<App> {
     baseUrl: () => server.platform.origin(),
   })
   const searchIndex = openSearchIndex({ db, clock, log: named(log, 'search') })
+  const outbound = starting.adopt(new OutboundClient({ clock }), (it) => it.close())
+  const semantic = starting.use(
+    openSemantic({ db, clock, log: named(log, 'semantic'), settings: settings.knowledge, outbound }),
+  )
   registerKnowledge(server, {
     db,
     clock,
@@ -142,9 +147,9 @@ export async function startApp(options: AppOptions): Promise<App> {
     jobs,
     personalData,
     searchIndex,
+    semantic,
     baseUrl: () => server.platform.origin(),
   })
-  const outbound = starting.adopt(new OutboundClient({ clock }), (it) => it.close())
   const instance = registerInstance(server, {
     db,
     clock,
@@ -188,7 +193,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   await registerRpc(server, rpc)
 
   const supervisor = new Supervisor({ clock, log: named(log, 'workers') })
-  supervisor.start([jobs, readiness, searchIndex, callbacks.dispatcher])
+  supervisor.start([jobs, readiness, searchIndex, ...(semantic === null ? [] : [semantic.sync]), callbacks.dispatcher])
   // A start that fails from here on stops its workers before it closes the database under them.
   starting.defer(() => supervisor.stop(settings.server.shutdown_timeout))
 

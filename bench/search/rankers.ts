@@ -1,4 +1,7 @@
-// Ways to rank the notes of a collection, outside the product: what the model and a plain word count can do.
+// Ways to rank the notes of a collection. `text` and `hybrid` are the product's order over all notes, or over the best of a first
+// stage where there are many; the others lie outside the product: what the model and a plain word count can do.
+import { rankNotes } from '../../src/knowledge/search/rank/rank-notes.ts'
+import { openTokenMeaning } from '../../src/knowledge/search/rank/token-meaning.ts'
 import { BuiltinModel } from '../../src/knowledge/semantic/builtin/builtin-model.ts'
 import type { BenchCollection, BenchNote } from './collections.ts'
 
@@ -6,7 +9,7 @@ import type { BenchCollection, BenchNote } from './collections.ts'
 export type ScoreNotes = (question: string) => number[]
 export type Ranker = (collection: BenchCollection, chunkLength: number) => ScoreNotes
 
-export const RANKERS: Record<string, Ranker> = { vector, bm25, hybrid }
+export const RANKERS: Record<string, Ranker> = { text, vector, hybrid, bm25, summed }
 
 let loaded: BuiltinModel | undefined
 
@@ -45,8 +48,49 @@ function bm25({ documents }: BenchCollection): ScoreNotes {
   }
 }
 
-/** Both, each brought to mean 0 and deviation 1 over the notes. */
+/** How many notes the first stage hands on, by words and by meaning. */
+const [MOST_BY_WORDS, MOST_BY_MEANING] = [150, 100]
+
+function text(collection: BenchCollection): ScoreNotes {
+  const byWord = bm25(collection)
+  return (question) => ranked(collection, question, firstOf(byWord(question), MOST_BY_WORDS), null)
+}
+
 function hybrid(collection: BenchCollection, chunkLength: number): ScoreNotes {
+  const [byMeaning, byWord] = [vector(collection, chunkLength), bm25(collection)]
+  return (question) => {
+    const similarities = byMeaning(question)
+    const near = new Set(firstOf(similarities, MOST_BY_MEANING))
+    const found = new Set([...firstOf(byWord(question), MOST_BY_WORDS), ...near])
+    return ranked(collection, question, [...found], (note) => (near.has(note) ? similarities[note] : undefined))
+  }
+}
+
+function firstOf(scores: readonly number[], most: number): number[] {
+  const order = scores.map((_, note) => note).sort((one, other) => (scores[other] ?? 0) - (scores[one] ?? 0))
+  return order.slice(0, most)
+}
+
+function ranked(
+  { documents }: BenchCollection,
+  question: string,
+  found: readonly number[],
+  similarityOf: ((note: number) => number | undefined) | null,
+): number[] {
+  const candidates = found.map((noteId) => {
+    const { title = '', body = '' } = documents[noteId] ?? {}
+    const similarity = similarityOf?.(noteId)
+    return { noteId, title, text: body, ...(similarity !== undefined && { similarity }) }
+  })
+  const meaning = similarityOf === null ? null : openTokenMeaning()
+  const scores = documents.map(() => 0)
+  for (const { noteId, score } of rankNotes(question, candidates, { notes: documents.length }, meaning))
+    scores[noteId] = score
+  return scores
+}
+
+/** Vectors and plain words, each brought to mean 0 and deviation 1 over the notes. */
+function summed(collection: BenchCollection, chunkLength: number): ScoreNotes {
   const [byMeaning, byWord] = [vector(collection, chunkLength), bm25(collection)]
   return (question) => {
     const meaning = standardised(byMeaning(question))

@@ -1,4 +1,4 @@
-// Retrieval quality: `node bench/search/score.ts --data <folder of conversations or set.json> --mode vector`.
+// Retrieval quality: `node bench/search/score.ts --data <folder of conversations or set.json> --mode hybrid`.
 import { parseArgs } from 'node:util'
 import { type BenchCollection, readCollections } from './collections.ts'
 import { RANKERS, type Ranker } from './rankers.ts'
@@ -7,21 +7,30 @@ import { figuresOf, meanFigures, type RankingFigures } from './ranking-figures.t
 const { values } = parseArgs({
   options: {
     data: { type: 'string' },
-    mode: { type: 'string', default: 'vector' },
+    mode: { type: 'string', default: 'hybrid' },
     chunk: { type: 'string', default: '900' },
+    questions: { type: 'string' },
   },
 })
 const ranker = RANKERS[values.mode]
 
 if (values.data === undefined || ranker === undefined) {
-  console.error(`score.ts --data <path> [--mode ${Object.keys(RANKERS).join('|')}] [--chunk 900]`)
+  console.error(
+    `score.ts --data <path> [--mode ${Object.keys(RANKERS).join('|')}] [--chunk 900] [--questions <most of a collection>]`,
+  )
   process.exitCode = 2
 } else {
-  print(values.data, ranker, Number(values.chunk))
+  print(readCollections(values.data).map(fewer), ranker, Number(values.chunk))
 }
 
-function print(path: string, rank: Ranker, chunkLength: number): void {
-  const collections = readCollections(path)
+function fewer(collection: BenchCollection): BenchCollection {
+  return {
+    ...collection,
+    questions: collection.questions.slice(0, Number(values.questions ?? Number.POSITIVE_INFINITY)),
+  }
+}
+
+function print(collections: readonly BenchCollection[], rank: Ranker, chunkLength: number): void {
   const rows = collections.map((collection) => [collection.name, score(collection, rank, chunkLength)] as const)
   const figures = rows.map(([, found]) => found)
   for (const [name, found] of rows) printRow(name, found)

@@ -11,6 +11,7 @@ import { openDatabase, SQLITE_FILE } from '../platform/storage/open.ts'
 import type { Settings } from '../settings.ts'
 import { someActiveAdministrators } from '../users/role/store-roles.ts'
 import { findOrganizationId } from '../users/store-installation.ts'
+import { checkEmbeddings } from './doctor-embedding.ts'
 import { type Finding, failed, ok, warning } from './doctor-finding.ts'
 import { formatBytes } from './progress.ts'
 
@@ -128,6 +129,7 @@ async function checkContents(db: Database, clock: Clock): Promise<Finding[]> {
       : organizationId === undefined
         ? warning('administrator', 'there is no administrator yet', 'start the server once, which creates the first')
         : failed('administrator', 'no active user has the admin role', 'run "commonplace user create --role admin"'),
+    await checkEmbeddings(db),
   ]
   if (ahead > CLOCK_DIFFERENCE) {
     findings.push(

@@ -4,6 +4,7 @@ import { processEnvironment } from '../platform/config/environment.ts'
 import { SettingsError } from '../platform/config/settings-error.ts'
 import { createLogger } from '../platform/logging/logger.ts'
 import { loadSettings, type Settings } from '../settings.ts'
+import { checkProvider } from './doctor-embedding.ts'
 import { type Finding, failed, ok } from './doctor-finding.ts'
 import {
   checkBaseUrl,
@@ -69,6 +70,7 @@ async function examineWith(settings: Settings, flags: DoctorFlags, clock: Clock)
     checkSecretsFile(storage.data_dir),
     ...(flags.mode === 'serve' ? [checkBaseUrl(server)] : []),
     ...(await checkPorts(server)),
+    await checkProvider(settings.knowledge, clock),
   ]
 }
 

@@ -9,6 +9,7 @@ import { jobCommand } from './job.ts'
 import { migrateCommand } from './migrate.ts'
 import { namespaceCommand } from './namespace.ts'
 import { projectCommand } from './project.ts'
+import { reindexCommand } from './reindex.ts'
 import { restoreCommand } from './restore.ts'
 import { devCommand, serveCommand } from './serve.ts'
 import { tokenCommand } from './token.ts'
@@ -41,6 +42,7 @@ function createProgram(): Command {
     userCommand(),
     tokenCommand(),
     projectCommand(),
+    reindexCommand(),
     namespaceCommand(),
     jobCommand(),
     backupCommand(),

@@ -5,6 +5,7 @@ import type { Logger } from '../platform/logging/logger.ts'
 import type { PersonalData } from '../platform/personal-data/personal-data.ts'
 import type { Database } from '../platform/storage/database.ts'
 import type { SearchIndex } from './search/search-index.ts'
+import type { Semantic } from './semantic/semantic.ts'
 import type { knowledgeSettings } from './settings.ts'
 
 export type KnowledgeSettings = Static<typeof knowledgeSettings>
@@ -18,6 +19,8 @@ export interface KnowledgeDeps {
   jobs: JobEngine
   personalData: PersonalData
   searchIndex: SearchIndex
+  /** Null: search by meaning is switched off. */
+  semantic: Semantic | null
   /** The public address of this server, without a slash at the end. */
   baseUrl(): string
 }

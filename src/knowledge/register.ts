@@ -11,11 +11,15 @@ import { moveRoutes } from './move/routes-move.ts'
 import { noteRoutes } from './note/routes-notes.ts'
 import { projectJobs } from './project/project-jobs.ts'
 import { projectRoutes } from './project/routes-projects.ts'
+import { searchJobs } from './search/outdated-rows.ts'
+import { reindexRoutes } from './search/routes-reindex.ts'
+import { searchRoutes } from './search/routes-search.ts'
 
 /** The table of contents of the knowledge surface. */
 export function registerKnowledge(server: FastifyInstance, deps: KnowledgeDeps): void {
   historyJobs(deps)
   projectJobs(deps)
+  searchJobs(deps)
   backlinkRoutes(server, deps)
   contextRoutes(server, deps)
   directoryRoutes(server, deps)
@@ -24,5 +28,7 @@ export function registerKnowledge(server: FastifyInstance, deps: KnowledgeDeps):
   moveRoutes(server, deps)
   noteRoutes(server, deps)
   projectRoutes(server, deps)
+  reindexRoutes(server, deps)
   resolveRoutes(server, deps)
+  searchRoutes(server, deps)
 }

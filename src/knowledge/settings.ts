@@ -20,7 +20,8 @@ export const knowledgeSettings = group(
       default: 'auto',
     }),
     default_search_type: choice(['auto', 'text', 'vector', 'hybrid'], {
-      description: 'What a search that names no type does; `auto` is `hybrid` with semantic search, else `text`.',
+      description:
+        'What a search that names no type does; with `auto` tools take `hybrid` where there is semantic search, the API takes `text`.',
       default: 'auto',
     }),
     embedding_provider: choice(['builtin', 'openai', 'folder', 'none'], {

@@ -39,11 +39,24 @@ describe('commonplace doctor', () => {
     assert.equal(healthy, true)
     assert.match(of('port')?.message ?? '', /a server answers on .* and is ready/)
     assert.match(of('gRPC port')?.message ?? '', /in use by the running server/)
-    for (const check of ['schema', 'integrity', 'administrator', 'jobs', 'write-ahead log'])
+    for (const check of ['schema', 'integrity', 'administrator', 'jobs', 'write-ahead log', 'embedding', 'vectors'])
       assert.equal(of(check)?.status, 'ok', check)
     const { stdout, status } = await runCommand(['doctor', ...flags])
     assert.equal(status, 0)
     assert.match(stdout, /^✓ integrity: every page, index and reference is in order$/m)
+  })
+
+  test('says when the embedding service cannot be asked, and goes on', async () => {
+    const { healthy, of } = await examine(['--mode', 'dev', '--data-dir', tempDir()], {
+      COMMONPLACE_KNOWLEDGE__EMBEDDING_PROVIDER: 'openai',
+      COMMONPLACE_KNOWLEDGE__EMBEDDING_URL: 'http://127.0.0.1:1/v1',
+      COMMONPLACE_KNOWLEDGE__EMBEDDING_API_KEY: 'a-key-that-nobody-may-see',
+    })
+    assert.equal(healthy, true)
+    const finding = of('embedding')
+    assert.equal(finding?.status, 'warning')
+    assert.match(finding?.message ?? '', /^The embedding service 127\.0\.0\.1:1 could not be asked/)
+    assert.ok(!JSON.stringify(finding).includes('nobody-may-see'))
   })
 
   test('names every setting that is wrong, with an example', async () => {

@@ -267,7 +267,7 @@ describe('the inside of a project', () => {
       isolated_entities: 0,
     })
     assert.equal(Object.keys(body.activity.monthly_growth).length, 12)
-    assert.deepEqual([body.embedding_status.status, body.embedding_status.total_embeddings], ['not_available', 0])
+    assert.deepEqual([body.embedding_status.status, body.embedding_status.total_embeddings], ['ready', 0])
     assert.equal(body.system.database, 'sqlite')
     assert.ok(!JSON.stringify(body).includes(server.dataDir), 'no place on the disk is told')
   })

@@ -39,8 +39,8 @@ const ISO = /^\d{4}-\d{2}-\d{2}(?:[t ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(z|[+-
  * not say). At least a day ago, since "today" at one in the morning would show nothing.
  */
 export function sinceOf(timeframe: string, now: Micros): Micros {
-  const text = timeframe.length > 100 ? '' : timeframe.trim().toLowerCase().replaceAll(/\s+/g, ' ')
-  const since = isoTime(text) ?? agoOf(text, now)
+  const text = plainText(timeframe)
+  const since = momentOf(text, now)
   if (since === undefined) {
     if (FUTURE.test(text)) throw future()
     throw new AppError(
@@ -51,6 +51,16 @@ export function sinceOf(timeframe: string, now: Micros): Micros {
   if (since > now) throw future()
   if (now - since > LONGEST) throw new AppError('unprocessable', 'The timeframe must not reach back more than 365 days')
   return Math.min(since, now - SHORTEST)
+}
+
+/** The moment that such a text names, whenever that is; undefined when it is not understood. */
+export function momentOf(text: string, now: Micros): Micros | undefined {
+  const plain = plainText(text)
+  return isoTime(plain) ?? agoOf(plain, now)
+}
+
+function plainText(text: string): string {
+  return text.length > 100 ? '' : text.trim().toLowerCase().replaceAll(/\s+/g, ' ')
 }
 
 function future(): AppError {

@@ -44,12 +44,17 @@ export async function runIndexJob(deps: IndexDeps, job: Job<IndexWork>, context:
 }
 
 /** All of it, while the caller waits. How many notes were read. */
-export async function indexNow({ db, reindex }: IndexDeps, work: IndexWork): Promise<number> {
+export async function indexNow(
+  { db, reindex }: IndexDeps,
+  work: IndexWork,
+  onProgress?: (notes: number) => void,
+): Promise<number> {
   for (let current = work; ; ) {
     const from = current
     const next = await db.write((tx) => indexBatch(tx, from, reindex), IN_PROJECT)
     if (next === null) return current.done
     current = next
+    onProgress?.(current.done)
   }
 }
 

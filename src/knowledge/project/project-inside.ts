@@ -15,6 +15,13 @@ export interface IndexState {
   done: number
 }
 
+export interface IndexRequest {
+  pathId: string
+  inBackground: boolean
+  /** How many notes were read so far, where the caller waits for it. */
+  onProgress?(notes: number): void
+}
+
 /** What a project holds, and reading it anew. */
 export class ProjectInside {
   readonly #db: Database
@@ -47,7 +54,7 @@ export class ProjectInside {
   /** Asks for everything that is read out of texts to be read anew, by a job or now. */
   async index(
     principal: Principal,
-    { pathId, inBackground }: { pathId: string; inBackground: boolean },
+    { pathId, inBackground, onProgress }: IndexRequest,
     client?: ClientInfo,
   ): Promise<{ notes: number }> {
     const project = await this.#db.write(async (tx) => {
@@ -60,7 +67,7 @@ export class ProjectInside {
       return project
     })
     if (inBackground) return { notes: project.noteCount }
-    return { notes: await indexNow({ db: this.#db, clock: this.#clock }, firstIndexWork(project)) }
+    return { notes: await indexNow({ db: this.#db, clock: this.#clock }, firstIndexWork(project), onProgress) }
   }
 }
 

@@ -4,6 +4,7 @@ import type { Micros } from '../../platform/clock/clock.ts'
 import { jobKind } from '../../platform/jobs/job-kind.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { dropTally } from '../../platform/tally/store.ts'
+import { removeVectorsOf } from '../semantic/sync/store-vectors.ts'
 import { noteTally } from './note-tally.ts'
 import { type DeletedProject, deleteProjectRow, findDeletedProject, markDeleted } from './store-deleted-projects.ts'
 import { removeChanges, removeNames, removeNoteRows, removeTrash, someNotes } from './store-purge.ts'
@@ -41,7 +42,7 @@ export async function purgeProject(options: PurgeOptions, purge: Purge): Promise
   }
 }
 
-type Step = 'notes' | 'names' | 'trash' | 'changes' | 'project' | 'done'
+type Step = 'notes' | 'vectors' | 'names' | 'trash' | 'changes' | 'project' | 'done'
 
 async function begin({ db }: PurgeOptions, purge: Purge): Promise<Step> {
   return db.write(async (tx) => {
@@ -59,8 +60,10 @@ async function removeSome(tx: Transaction, purge: Purge, step: Step): Promise<{ 
     case 'notes': {
       const noteIds = await someNotes(tx, projectId, NOTES)
       await removeNoteRows(tx, projectId, noteIds)
-      return { removed: noteIds.length, next: noteIds.length < NOTES ? 'names' : 'notes' }
+      return { removed: noteIds.length, next: noteIds.length < NOTES ? 'vectors' : 'notes' }
     }
+    case 'vectors':
+      return { removed: 0, next: (await removeVectorsOf(tx, projectId, ROWS)) === 0 ? 'names' : 'vectors' }
     case 'names':
       return { removed: 0, next: (await removeNames(tx, projectId, ROWS)) < ROWS ? 'trash' : 'names' }
     case 'trash':

@@ -5,6 +5,7 @@ import { clientOf } from '../../platform/http/client-of.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { VERSION } from '../../version.ts'
 import type { KnowledgeDeps } from '../deps.ts'
+import { DISABLED } from '../semantic/sync/embedding-status.ts'
 import { ProjectInside } from './project-inside.ts'
 import {
   ProjectIndexAnswer,
@@ -12,6 +13,7 @@ import {
   ProjectInfo,
   ProjectSyncStatus,
   toActivity,
+  toEmbeddingInfo,
   toStatistics,
 } from './schema-project-info.ts'
 import { ProjectPath } from './schema-projects.ts'
@@ -43,7 +45,7 @@ export function projectInfoRoutes(server: FastifyInstance, deps: KnowledgeDeps):
           mirror_enabled: deps.settings.mirror.enabled,
           timestamp: toRfc3339(deps.clock.now()),
         },
-        embedding_status: NO_EMBEDDINGS,
+        embedding_status: toEmbeddingInfo((await deps.semantic?.sync.status(project)) ?? DISABLED),
       }
     },
   })
@@ -82,17 +84,4 @@ export function projectInfoRoutes(server: FastifyInstance, deps: KnowledgeDeps):
       return { ...differences, note_count: project.noteCount, mirror_enabled: deps.settings.mirror.enabled, index }
     },
   })
-}
-
-const NO_EMBEDDINGS = {
-  status: 'not_available',
-  semantic_search_enabled: false,
-  embedding_provider: null,
-  embedding_model: null,
-  embedding_dimensions: null,
-  total_indexed_entities: 0,
-  total_chunks: 0,
-  total_embeddings: 0,
-  reindex_recommended: false,
-  reindex_reason: null,
 }

@@ -1,6 +1,7 @@
 /** What is answered about the inside of a project. */
 import { type Static, Type } from 'typebox'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
+import type { EmbeddingStatus } from '../semantic/sync/embedding-status.ts'
 import type { ProjectFacts } from './project-facts.ts'
 import { nullable } from './schema-projects.ts'
 import type { FactNote } from './store-project-facts.ts'
@@ -19,6 +20,33 @@ const RecentNote = Type.Object({
   note_type: Type.String(),
   created_at: Type.String({ format: 'date-time' }),
   updated_at: Type.String({ format: 'date-time' }),
+})
+
+const EmbeddingInfo = Type.Object({
+  status: Type.String({
+    description: 'disabled, unavailable (the provider cannot be asked), indexing (notes wait for vectors) or ready',
+  }),
+  semantic_search_enabled: Type.Boolean(),
+  embedding_provider: nullable(Type.String()),
+  embedding_model: nullable(Type.String()),
+  embedding_dimensions: nullable(Type.Integer()),
+  total_indexed_entities: Type.Integer({ description: 'Notes with vectors.' }),
+  total_chunks: Type.Integer(),
+  total_embeddings: Type.Integer(),
+  pending_entities: Type.Integer({ description: 'Notes that changed since, or that are tried again.' }),
+  failed_entities: Type.Integer({ description: 'Notes that could not be embedded and are not tried again.' }),
+  failures: Type.Array(
+    Type.Object({
+      external_id: Type.String({ format: 'uuid' }),
+      title: Type.String(),
+      attempts: Type.Integer(),
+      error: Type.String(),
+    }),
+    { description: 'The last ten notes that could not be embedded.' },
+  ),
+  problem: nullable(Type.String({ description: 'Why the provider cannot be asked.' })),
+  reindex_recommended: Type.Boolean(),
+  reindex_reason: nullable(Type.String()),
 })
 
 export const ProjectInfo = Type.Object({
@@ -55,18 +83,7 @@ export const ProjectInfo = Type.Object({
     mirror_enabled: Type.Boolean(),
     timestamp: Type.String({ format: 'date-time' }),
   }),
-  embedding_status: Type.Object({
-    status: Type.String({ description: 'not_available: this version makes no embeddings.' }),
-    semantic_search_enabled: Type.Boolean(),
-    embedding_provider: nullable(Type.String()),
-    embedding_model: nullable(Type.String()),
-    embedding_dimensions: nullable(Type.Integer()),
-    total_indexed_entities: Type.Integer(),
-    total_chunks: Type.Integer(),
-    total_embeddings: Type.Integer(),
-    reindex_recommended: Type.Boolean(),
-    reindex_reason: nullable(Type.String()),
-  }),
+  embedding_status: EmbeddingInfo,
 })
 
 export const ProjectIndexQuery = Type.Object({
@@ -97,6 +114,25 @@ export const ProjectSyncStatus = Type.Object({
 })
 
 type Info = Static<typeof ProjectInfo>
+
+export function toEmbeddingInfo(status: EmbeddingStatus): Info['embedding_status'] {
+  return {
+    status: status.status,
+    semantic_search_enabled: status.status !== 'disabled',
+    embedding_provider: status.provider,
+    embedding_model: status.model,
+    embedding_dimensions: status.dimensions,
+    total_indexed_entities: status.notes,
+    total_chunks: status.chunks,
+    total_embeddings: status.embeddings,
+    pending_entities: status.pending,
+    failed_entities: status.failed,
+    failures: status.failures,
+    problem: status.problem,
+    reindex_recommended: status.isReindexRecommended,
+    reindex_reason: status.reindexReason,
+  }
+}
 
 export function toStatistics(facts: ProjectFacts): Info['statistics'] {
   return {

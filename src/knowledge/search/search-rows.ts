@@ -2,6 +2,7 @@ import type { Note } from '../note/note.ts'
 import type { Metadata } from '../text/metadata.ts'
 import { tagsOf } from '../text/note-metadata.ts'
 import type { ParsedBody } from '../text/parse-body.ts'
+import { categoryWord, metadataWords } from './metadata-words.ts'
 import { type RowKind, rowNumber } from './row-number.ts'
 import { nameWords, scopeWords } from './search-scope.ts'
 import { indexWords } from './search-text.ts'
@@ -35,16 +36,24 @@ type NamedNote = Pick<Note, 'id' | 'project_id' | 'title' | 'permalink' | 'file_
  */
 export function searchRows(note: NamedNote, { body, parsed, metadata }: SearchableText): SearchRow[] {
   const { observations, links, headings } = parsed
-  const rows = [noteRow(note, body, headings, tagsOf(metadata))]
+  const filters = metadataWords(metadata)
+    .map((word) => ` ${word}`)
+    .join('')
+  const rows = [noteRow(note, body, headings, tagsOf(metadata), filters)]
   const seen = new Set<string>()
-  const observationScope = scopeOf(note, 'observation')
-  const relationScope = scopeOf(note, 'relation')
+  const observationScope = scopeOf(note, 'observation') + filters
+  const relationScope = scopeOf(note, 'relation') + filters
   for (let position = 0; position < Math.max(observations.length, links.length); position++) {
     const observation = observations[position]
     if (observation !== undefined && isFirst(seen, observation)) {
       const text = withContext(observation.content, observation.context)
       rows.push(
-        partRow(rowNumber('observation', note.id, position), observation.tags.join(' '), text, observationScope),
+        partRow(
+          rowNumber('observation', note.id, position),
+          observation.tags.join(' '),
+          text,
+          `${observationScope} ${categoryWord(observation.category)}`,
+        ),
       )
     }
     const link = links[position]
@@ -66,7 +75,13 @@ function placeText({ permalink, file_path: path }: Pick<Note, 'permalink' | 'fil
   return `${path.endsWith('.md') ? path.slice(0, -3) : path} ${permalink ?? ''}`
 }
 
-function noteRow(note: NamedNote, body: string, headings: readonly string[], tags: readonly string[]): SearchRow {
+function noteRow(
+  note: NamedNote,
+  body: string,
+  headings: readonly string[],
+  tags: readonly string[],
+  filters: string,
+): SearchRow {
   return {
     number: rowNumber('note', note.id, 0),
     title: note.title,
@@ -74,7 +89,7 @@ function noteRow(note: NamedNote, body: string, headings: readonly string[], tag
     headings: headings.join('\n'),
     body,
     place: placeText(note),
-    scope: `${scopeOf(note, 'note')} ${nameWords(note.project_id, indexWords(nameText(note))).join(' ')}`,
+    scope: `${scopeOf(note, 'note')}${filters} ${nameWords(note.project_id, indexWords(nameText(note))).join(' ')}`,
   }
 }
 

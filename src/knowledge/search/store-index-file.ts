@@ -24,19 +24,24 @@ export interface IndexState {
 }
 
 // Whatever changes what stands in the rows gets the next number; indexes of another one are made anew.
-const FORMAT = 1
+const FORMAT = 2
 // For the worker and, for a moment, the one who looks at the file.
 const CACHE_KIB = 8_192
 const WAIT_MS = 5_000
 
 const SCHEMA = [
-  // Texts are not kept here a second time. The words of `scope` are filters: project, kind of row, note type.
+  // Texts are not kept here a second time. The words of `scope` are filters: project, kind of row, note type, frontmatter. Those of
+  // `stems` are the English stems of the others, each once.
   `create virtual table note_search using fts5 (
-    title, tags, headings, body, place, scope,
+    title, tags, headings, body, place, scope, stems,
     content = '', contentless_delete = 1, tokenize = 'unicode61 remove_diacritics 2'
   )`,
   // Parts of the index are merged in larger steps than by default: half of the cost of a commit was merging.
   `insert into note_search (note_search, rank) values ('automerge', 16), ('crisismerge', 64)`,
+  // Every word that a note had, in their order; those that no note has any more do no harm.
+  `create table index_words (word text primary key) without rowid`,
+  // How often each row has its words.
+  `create table note_words (id integer primary key, words blob not null)`,
   // One row. While the index is filled for the first time, `filled_to` is the last note that is in it.
   `create table index_state (
     installation text not null, format integer not null, done integer not null, filled_to integer

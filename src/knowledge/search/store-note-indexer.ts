@@ -3,6 +3,7 @@ import type { Note } from '../note/note.ts'
 import { splitText } from '../text/frontmatter.ts'
 import { parseBody } from '../text/parse-body.ts'
 import { rowRange } from './row-number.ts'
+import { countWords } from './row-words.ts'
 import { type SearchRow, searchRows } from './search-rows.ts'
 import { columnText } from './search-text.ts'
 import { openIndexFile, type StateRow } from './store-index-file.ts'
@@ -46,9 +47,13 @@ const NOTE = `
 // NOTE SQLite reads the whole index to find a range of its rows; this table of it is in the order of the numbers.
 const NUMBERS = 'select id from note_search_docsize where id between ? and ? order by id'
 const DELETE = 'delete from note_search where rowid = ?'
+const DELETE_WORDS = 'delete from note_words where id between ? and ?'
 const INSERT_NOTE = `
-  insert into note_search (rowid, tags, body, scope, title, headings, place) values (?, ?, ?, ?, ?, ?, ?)`
-const INSERT_PART = 'insert into note_search (rowid, tags, body, scope) values (?, ?, ?, ?)'
+  insert into note_search (rowid, tags, body, scope, stems, title, headings, place) values (?, ?, ?, ?, ?, ?, ?, ?)`
+const INSERT_PART = 'insert into note_search (rowid, tags, body, scope, stems) values (?, ?, ?, ?, ?)'
+const INSERT_WORD = 'insert or ignore into index_words (word) values (?)'
+const MOST_KNOWN_WORDS = 50_000
+const INSERT_WORDS = 'insert into note_words (id, words) values (?, ?)'
 
 /**
  * Brings the index up to the database, some notes at a time. How far it is stands in the index itself and is committed with the
@@ -59,6 +64,8 @@ export class NoteIndexer {
   readonly #database: SqliteConnection
   readonly #index: SqliteConnection
   readonly #skipped: ReadonlySet<number>
+  /** Of the words in the index some that were just met. */
+  readonly #known = new Set<string>()
   #done: number
   #filledTo: number | null
 
@@ -118,6 +125,7 @@ export class NoteIndexer {
       this.#index.execute('commit', [])
     } catch (error) {
       if (this.#index.inTransaction) this.#index.execute('rollback', [])
+      this.#known.clear()
       throw error
     }
     this.#done = done
@@ -129,6 +137,7 @@ export class NoteIndexer {
     const { first, last } = rowRange(noteId)
     const gone = this.#index.rows(NUMBERS, [first, last]) as { id: number }[]
     let next = 0
+    if (gone.length > 0) this.#index.change(DELETE_WORDS, [first, last])
     for (const row of this.#rowsOf(noteId)) {
       for (; next < gone.length && (gone[next]?.id as number) <= row.number; next++) this.#delete(gone[next]?.id)
       this.#insert(row)
@@ -168,10 +177,26 @@ export class NoteIndexer {
     this.#index.change(DELETE, [number])
   }
 
-  #insert({ number, tags, body, scope, title, headings, place }: SearchRow): void {
-    const part = [number, tags === '' ? '' : columnText(tags), columnText(body), scope]
+  #insert(row: SearchRow): void {
+    const { number, tags, body, scope, title, headings, place } = row
+    const { stems, bytes, words } = countWords(row)
+    const part = [number, tags === '' ? '' : columnText(tags), columnText(body), scope, stems.join(' ')]
     if (place === '') this.#index.change(INSERT_PART, part)
-    else this.#index.change(INSERT_NOTE, [...part, columnText(title), columnText(headings), columnText(place)])
+    else {
+      // Whatever its parts say stands in the note, too.
+      this.#addWords(words)
+      this.#index.change(INSERT_NOTE, [...part, columnText(title), columnText(headings), columnText(place)])
+    }
+    this.#index.change(INSERT_WORDS, [number, bytes])
+  }
+
+  #addWords(words: readonly string[]): void {
+    for (const word of words) {
+      if (this.#known.has(word)) continue
+      if (this.#known.size >= MOST_KNOWN_WORDS) this.#known.clear()
+      this.#known.add(word)
+      this.#index.change(INSERT_WORD, [word])
+    }
   }
 }
 

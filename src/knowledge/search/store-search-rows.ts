@@ -7,11 +7,12 @@ import type { Engine, Reader, Transaction } from '../../platform/storage/databas
 import { statement } from '../../platform/storage/statement.ts'
 import type { Note, NoteRef, Project } from '../note/note.ts'
 import { rowRange } from './row-number.ts'
+import { countWords } from './row-words.ts'
 import { nameText, type SearchableText, type SearchRow, searchRows } from './search-rows.ts'
 import { nameBeginning, nameWord } from './search-scope.ts'
 import { indexWords, queryWords } from './search-text.ts'
 import { queueNote } from './store-search-queue.ts'
-import { scopeMark, TextVector } from './text-vector.ts'
+import { scopeMark, stemMark, TextVector } from './text-vector.ts'
 
 /**
  * Sees to it that the words of a note are found: on PostgreSQL its rows are written in the same change; SQLite's index is told
@@ -39,15 +40,30 @@ const deleteRows = statement<{ first: number; last: number }>(
 
 const insertRows = statement<{ rows: string }>(
   (_query, p) => sql`
-  insert into note_search (id, document)
-  select (value ->> 0)::bigint, (value ->> 1)::tsvector from json_array_elements(${p('rows')}::json)`,
+  insert into note_search (id, document, words)
+  select (value ->> 0)::bigint, (value ->> 1)::tsvector, decode(value ->> 2, 'base64') from json_array_elements(${p('rows')}::json)`,
 )
 
-function postgresRow(row: SearchRow): [number, string] {
+const withoutRows = statement<{ after: number; limit: number }, { id: number }>(
+  (_query, p) => sql`
+    select id from notes n
+    where id > ${p('after')} and not exists (
+      select 1 from note_search s where s.id = n.id * ${sql.lit(rowRange(1).first)} and s.words is not null)
+    order by id limit ${p('limit')}`,
+)
+
+/** PostgreSQL only: notes without a row, or with one of an earlier version. */
+export async function notesWithoutRows(reader: Reader, after: number, limit: number): Promise<number[]> {
+  return (await reader.run(withoutRows, { after, limit })).map(({ id }) => id)
+}
+
+function postgresRow(row: SearchRow): [number, string, string] {
+  const { stems, bytes } = countWords(row)
   const vector = new TextVector()
   for (const word of row.scope.split(' ')) vector.mark(scopeMark(word))
   vector.add(row.title, 'A').add(row.tags, 'B').add(row.headings, 'C').add(row.body, 'D').add(row.place, 'D')
-  return [row.number, vector.toString()]
+  for (const stem of stems) vector.mark(stemMark(stem))
+  return [row.number, vector.toString(), Buffer.from(bytes).toString('base64')]
 }
 
 // Whoever asks for more words than this has them compared with the notes that are found by the first ones.

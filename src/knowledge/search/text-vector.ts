@@ -15,6 +15,10 @@ export function scopeMark(word: string): string {
   return `=${word}`
 }
 
+export function stemMark(stem: string): string {
+  return `+${stem}`
+}
+
 /** Builds the text of a `tsvector`. Words beyond what one can hold are left out: the write must not fail for them. */
 export class TextVector {
   readonly #words = new Map<string, string>()
@@ -25,6 +29,8 @@ export class TextVector {
   /** Words of a text with their places, behind those that are there. */
   add(text: string, weight: Weight): this {
     if (text === '') return this
+    // A phrase must not begin in one text and end in the next.
+    if (this.#position > 0 && this.#position < LAST_POSITION) this.#position++
     // D is what PostgreSQL assumes.
     const suffix = weight === 'D' ? '' : weight
     for (const word of indexWords(text)) {

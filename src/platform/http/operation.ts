@@ -36,6 +36,8 @@ export type OperationRequest<S extends OperationSchema = OperationSchema> = Fast
 
 export interface OperationOptions<S extends OperationSchema = OperationSchema> {
   method: Method
+  /** Further methods that do the same. OpenAPI 3.1 has no place for `QUERY`, so they are not listed in the documentation. */
+  alsoBy?: readonly 'QUERY'[]
   url: string
   /** Further paths of the same operation; they are not listed in the documentation. */
   aliases?: readonly string[]
@@ -93,10 +95,12 @@ export function operation<const S extends OperationSchema>(
     }),
     ...sendHooks(platform, options),
   }
+  const methods = [method, ...(options.alsoBy ?? [])]
   for (const url of [options.url, ...(options.aliases ?? [])]) {
-    platform.paths.at(url, () => new Map()).set(method, options)
+    const entry = platform.paths.at(url, () => new Map())
+    for (const name of methods) entry.set(name, options)
     server.route({
-      method,
+      method: methods,
       url,
       ...hooks,
       bodyLimit: bodyLimitOf(platform, options),

@@ -43,6 +43,7 @@ export interface PostgresOptions {
 export class PostgresDatabase implements Database {
   readonly engine = 'postgres'
   readonly query: Kysely<Tables>
+  readonly #url: string
   readonly #pool: pg.Pool
   readonly #clock: Clock
   readonly #log: Logger
@@ -58,6 +59,7 @@ export class PostgresDatabase implements Database {
       query_timeout: answerTimeoutMs,
       keepAlive: true,
     }
+    this.#url = url
     this.#clock = clock
     this.#log = log
     this.#pool = new pg.Pool({ ...connection, max: poolSize, idleTimeoutMillis: 30_000 })
@@ -70,6 +72,11 @@ export class PostgresDatabase implements Database {
         throw new Error('Stream inside Database.read: a cursor lives in a transaction')
       },
     })
+  }
+
+  /** For a thread that opens a connection of its own; with the password. */
+  get url(): string {
+    return this.#url
   }
 
   /** Refuses a server that is too old before anything is written to it. */

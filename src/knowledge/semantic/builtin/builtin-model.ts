@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { readModelFile, type TokenTable } from './model-file.ts'
+import { HEADER_BYTES, type ModelHeader, readModelFile, readModelHeader, type TokenTable } from './model-file.ts'
 import { createRowSum, MOST_ROWS, type RowSum } from './row-sum.ts'
 import { Tokenizer } from './tokenizer.ts'
 
@@ -32,9 +32,25 @@ export class BuiltinModel {
     this.#counts = new Uint32Array(table.vocabulary.length)
   }
 
-  static load(): BuiltinModel {
+  /** What it would be, without loading it. */
+  static header(): ModelHeader {
     const path = fileURLToPath(new URL(FILE, import.meta.url))
-    return new BuiltinModel(readModelFile(readFileSync(path), path))
+    const bytes = new Uint8Array(HEADER_BYTES)
+    const file = openSync(path, 'r')
+    try {
+      return readModelHeader(bytes.subarray(0, readSync(file, bytes)), path)
+    } finally {
+      closeSync(file)
+    }
+  }
+
+  static load(): BuiltinModel {
+    return new BuiltinModel(BuiltinModel.table())
+  }
+
+  static table(): TokenTable {
+    const path = fileURLToPath(new URL(FILE, import.meta.url))
+    return readModelFile(readFileSync(path), path)
   }
 
   /** A text without a single token has the vector of the unknown token: every vector has length one. */

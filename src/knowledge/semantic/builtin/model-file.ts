@@ -23,11 +23,23 @@ export interface TokenTable {
   rows: Int8Array
 }
 
-export function readModelFile(bytes: Uint8Array, name: string): TokenTable {
+/** How much of the file's beginning says what `ModelHeader` does. */
+export const HEADER_BYTES = BODY_AT
+
+export type ModelHeader = Pick<TokenTable, 'version' | 'dimensions'>
+
+/** Without reading the table; whether that is whole is not asked here. */
+export function readModelHeader(bytes: Uint8Array, name: string): ModelHeader {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (file.length < BODY_AT || file.toString('latin1', 0, 8) !== MAGIC) throw damaged(name, 'is no model file')
   if (file.readUInt32LE(8) !== FORMAT) throw damaged(name, 'has a format that this version does not read')
-  const [count, dimensions, packed] = [file.readUInt32LE(12), file.readUInt32LE(16), file.readUInt32LE(20)]
+  return { version: `${FORMAT}-${file.toString('hex', HASH_AT, HASH_AT + 6)}`, dimensions: file.readUInt32LE(16) }
+}
+
+export function readModelFile(bytes: Uint8Array, name: string): TokenTable {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const { version, dimensions } = readModelHeader(bytes, name)
+  const [count, packed] = [file.readUInt32LE(12), file.readUInt32LE(20)]
   const scalesAt = BODY_AT + packed
   const rowsAt = scalesAt + 4 * count
   if (file.length !== rowsAt + count * dimensions) throw damaged(name, 'is cut short')
@@ -38,7 +50,7 @@ export function readModelFile(bytes: Uint8Array, name: string): TokenTable {
     .split('\n')
   if (vocabulary.length !== count) throw damaged(name, 'has a vocabulary of another size than its table')
   return {
-    version: `${FORMAT}-${hash.toString('hex', 0, 6)}`,
+    version,
     dimensions,
     damping: file.readFloatLE(24),
     vocabulary,

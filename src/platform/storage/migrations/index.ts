@@ -6,6 +6,8 @@ import * as knowledge from './0003-knowledge.ts'
 import * as roleRemoval from './0004-role-removal.ts'
 import * as callbacks from './0005-callbacks.ts'
 import * as instance from './0006-instance.ts'
+import * as vectors from './0007-vectors.ts'
+import * as searchWords from './0008-search-words.ts'
 
 export interface Migration {
   name: string
@@ -13,4 +15,13 @@ export interface Migration {
 }
 
 /** In order; the number of a migration is its place here, starting at 1. Released ones are never edited. */
-export const MIGRATIONS: readonly Migration[] = [foundation, users, knowledge, roleRemoval, callbacks, instance]
+export const MIGRATIONS: readonly Migration[] = [
+  foundation,
+  users,
+  knowledge,
+  roleRemoval,
+  callbacks,
+  instance,
+  vectors,
+  searchWords,
+]

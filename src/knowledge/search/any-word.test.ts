@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { anyWord, isSpoken } from './any-word.ts'
+import { parseQuestion } from './question/question.ts'
+
+test('a question as people speak it has three words, some of which only hold the others together', () => {
+  for (const text of ['What did Caroline research?', 'how to brew coffee', 'the best of tea']) {
+    assert.equal(isSpoken(parseQuestion(text)), true, text)
+  }
+  for (const text of ['coffee brewing guide', 'the coffee', 'coffee', '', 'what OR when did', '"what did she say"']) {
+    assert.equal(isSpoken(parseQuestion(text)), false, text)
+  }
+})
+
+test('any word of a question is any that says something', () => {
+  const asked = anyWord(parseQuestion('What did Caroline research?'))
+  assert.deepEqual(asked?.words, ['caroline', 'research'])
+  assert.equal(asked?.tree?.kind, 'or')
+  assert.deepEqual(anyWord(parseQuestion('who are you'))?.words, ['who', 'are', 'you'])
+  for (const text of ['coffee', '', 'a OR b', '"a b"']) assert.equal(anyWord(parseQuestion(text)), null, text)
+})

@@ -1,0 +1,28 @@
+import type { Micros } from '../../platform/clock/clock.ts'
+import type { MetadataFilter } from './metadata-filter.ts'
+import type { Question } from './question/question.ts'
+import type { RowKind } from './row-number.ts'
+
+/** What every row that is found must fulfil besides. Absent is the same as an empty list. */
+export interface SearchFilters {
+  /** As the caller wrote them; compared in their canonical form. */
+  noteTypes?: string[]
+  kinds?: RowKind[]
+  /** Of observations, exactly so; nothing else has one. */
+  categories?: string[]
+  /** Notes changed at this time or later; the newest come first then. */
+  after?: Micros
+  metadata?: MetadataFilter[]
+  /** All of them. */
+  tags?: string[]
+  status?: string
+}
+
+/** What is looked for. */
+export type Main =
+  | { mode: 'text'; question: Question }
+  | { mode: 'title'; text: string }
+  | { mode: 'permalink'; text: string }
+  | { mode: 'permalink_match'; pattern: string }
+  /** The filters alone. */
+  | { mode: 'none' }

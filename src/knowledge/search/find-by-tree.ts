@@ -1,0 +1,154 @@
+import type { Engine, Reader } from '../../platform/storage/database.ts'
+import type { Project } from '../note/note.ts'
+import { type Candidates, comparedRows, MOST_COUNTED, MOST_RANKED, newestRows } from './candidates.ts'
+import type { SearchFilters } from './filters.ts'
+import {
+  all,
+  type Beginning,
+  isApproximate,
+  type MatchInput,
+  matchExpression,
+  nameExpression,
+} from './match-expression.ts'
+import { prepareFilters } from './passing-notes.ts'
+import type { Node } from './question/question.ts'
+import { rowOf } from './row-number.ts'
+import { scoreRows } from './score-rows.ts'
+import { beginningsOf, matchingRows } from './store-search-index.ts'
+import { isOnlyProject } from './store-search-notes.ts'
+import { commonAsWritten, type WordStatistics, wordStatistics } from './word-statistics.ts'
+
+/** Rows in their order, as many as are wanted. */
+export interface OrderedRows {
+  numbers: number[]
+  scores: ReadonlyMap<number, number>
+  total: number
+  /** False: there are at least so many. */
+  isExact: boolean
+}
+
+export interface TreeSearch {
+  reader: Reader
+  project: Project
+  tree: Node
+  /** The words that the order is made from. */
+  words: readonly string[]
+  filters: SearchFilters
+  /** How many rows from the first one on. */
+  wanted: number
+}
+
+export const NO_ROWS: OrderedRows = { numbers: [], scores: new Map(), total: 0, isExact: true }
+
+const MOST_PROMISING = 500
+// Notes that PostgreSQL may have to collect for one word.
+const MOST_COLLECTED = 5_000
+
+export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
+  const { reader, project, tree, words, filters, wanted } = search
+  const { engine } = reader
+  const prepared = prepareFilters(filters)
+  if (prepared.kinds === null) return NO_ROWS
+  const isOnly = await isOnlyProject(reader)
+  // A single word has nothing to be weighed against.
+  const weighed = new Set(words).size > 1 || engine === 'postgres' ? words : []
+  const statistics = await wordStatistics(reader, project, weighed, isOnly)
+  const beginnings = await beginningsOf(reader, begunWords(tree))
+  const many = begunWords(tree).filter((word) => isFoundOften(word, beginnings.get(word), statistics))
+  const input: MatchInput = {
+    projectId: project.id,
+    isOnlyProject: isOnly,
+    scope: prepared.scope,
+    tree,
+    beginnings,
+    common: await commonAsWritten(reader, project, [...new Set(many)], isOnly),
+  }
+  const expression = matchExpression(engine, input)
+  const found = prepared.mustCompare
+    ? await comparedRows(reader, project, expression, filters, prepared)
+    : await newestRows(reader, expression)
+  const ranked = new Set(found.numbers.slice(0, MOST_RANKED))
+  if (found.total > MOST_RANKED) {
+    const isPassing = prepared.mustCompare ? new Set(found.numbers) : null
+    for (const promising of promisingExpressions(engine, input, expression, statistics)) {
+      for (const number of await matchingRows(reader, promising, MOST_PROMISING)) {
+        if (isPassing === null || isPassing.has(number)) ranked.add(number)
+      }
+    }
+  }
+  const scores = await scoreRows(reader, [...ranked], words, statistics)
+  return {
+    numbers: await inOrder(reader, expression, { found, ranked, scores, wanted }),
+    scores,
+    total: found.total,
+    isExact: found.isExact && !begunWords(tree).some((word) => isApproximate(input, word)),
+  }
+}
+
+/** Whether collecting everything that begins with the word could take long. */
+function isFoundOften(word: string, beginning: Beginning | undefined, { common, holding }: WordStatistics): boolean {
+  if (beginning === undefined) return (holding.get(word) ?? 0) >= MOST_COLLECTED
+  return !beginning.isWhole && (common.has(word) || !holding.has(word))
+}
+
+/** Of what matches: notes that are called so, and what has words that few have. */
+function promisingExpressions(
+  engine: Engine,
+  input: MatchInput,
+  expression: string,
+  statistics: WordStatistics,
+): string[] {
+  const names = nameExpression(engine, input.projectId, input.tree, false)
+  const rare = withoutCommon(input.tree, statistics)
+  return [
+    ...(names === null ? [] : [all(engine, expression, names)]),
+    ...(rare === null ? [] : [matchExpression(engine, { ...input, tree: rare })]),
+  ]
+}
+
+interface Ranking {
+  found: Candidates
+  ranked: ReadonlySet<number>
+  scores: ReadonlyMap<number, number>
+  wanted: number
+}
+
+/** What was ranked, then the others, the newest first; by time where that was asked for. */
+async function inOrder(reader: Reader, expression: string, ranking: Ranking): Promise<number[]> {
+  const { found, ranked, scores, wanted } = ranking
+  const order = byScore(scores, found.changedAt)
+  if (found.changedAt !== null) return found.numbers.toSorted(order).slice(0, wanted)
+  const first = [...ranked].sort(order)
+  const last = Math.min(wanted, MOST_COUNTED)
+  if (last <= first.length || found.total <= first.length) return first.slice(0, last)
+  const newest = found.isWhole ? found.numbers : await matchingRows(reader, expression, last + first.length)
+  return [...first, ...newest.filter((number) => !ranked.has(number))].slice(0, last)
+}
+
+/** The best first; of equals those of the newest note, in the order of the note. By time where that was asked for. */
+export function byScore(
+  scores: ReadonlyMap<number, number>,
+  changedAt: ReadonlyMap<number, number> | null,
+): (one: number, other: number) => number {
+  return (one, other) =>
+    (changedAt?.get(other) ?? 0) - (changedAt?.get(one) ?? 0) ||
+    (scores.get(other) ?? 0) - (scores.get(one) ?? 0) ||
+    rowOf(other).noteId - rowOf(one).noteId ||
+    one - other
+}
+
+/** The tree less the common words of which others would do; null where that makes no difference. */
+function withoutCommon(node: Node, { common, holding }: WordStatistics): Node | null {
+  if (node.kind !== 'or') return null
+  const isCommon = (part: Node) => part.kind === 'word' && common.has(part.word)
+  const parts = node.parts.filter((part) => !isCommon(part))
+  const isUseful = parts.some((part) => part.kind !== 'word' || (holding.get(part.word) ?? 0) > 0)
+  return isUseful && parts.length < node.parts.length ? { kind: 'or', parts } : null
+}
+
+function begunWords(node: Node): string[] {
+  if (node.kind === 'not') return begunWords(node.part)
+  if (node.kind === 'word') return [node.word]
+  if (node.kind === 'phrase') return node.isBeginning ? node.words.slice(-1) : []
+  return node.parts.flatMap(begunWords)
+}

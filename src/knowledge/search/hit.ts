@@ -1,0 +1,34 @@
+import { type RowKind, rowNumber } from './row-number.ts'
+
+/** A row that a search answers with. */
+export interface Hit {
+  noteId: number
+  kind: RowKind
+  position: number
+  score: number
+  /** The chunks of it that are near in meaning, best first; empty when it was found by its words alone. */
+  chunks: readonly HitChunk[]
+}
+
+export interface HitChunk {
+  number: number
+  similarity: number
+}
+
+/** A hit and why it is one. */
+export interface RatedHit extends Hit {
+  /** What the words say; 0 when they do not find it. */
+  words: number
+  /** Of its nearest chunk; 0 when none is near. */
+  similarity: number
+}
+
+/** Rows of one note differ by it, and rows of different kinds never share it. */
+export function hitKey({ kind, noteId, position }: Pick<Hit, 'kind' | 'noteId' | 'position'>): number {
+  return rowNumber(kind, noteId, position)
+}
+
+/** What answers call a kind of row. */
+export function typeOfKind(kind: RowKind): 'entity' | 'observation' | 'relation' {
+  return kind === 'note' ? 'entity' : kind
+}

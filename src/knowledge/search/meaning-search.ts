@@ -1,0 +1,207 @@
+import type { Clock } from '../../platform/clock/clock.ts'
+import { isAppError } from '../../platform/errors/app-error.ts'
+import type { Logger } from '../../platform/logging/logger.ts'
+import type { Database, Reader } from '../../platform/storage/database.ts'
+import type { KnowledgeSettings } from '../deps.ts'
+import type { Project } from '../note/note.ts'
+import type { NearChunk } from '../semantic/search/near-chunk.ts'
+import type { Semantic } from '../semantic/semantic.ts'
+import { anyWord } from './any-word.ts'
+import type { SearchFilters } from './filters.ts'
+import { type Hit, type HitChunk, hitKey, type RatedHit } from './hit.ts'
+import type { Question } from './question/question.ts'
+import { QuestionVectors } from './question-vectors.ts'
+import { fuse } from './rank/fuse.ts'
+import { openTokenMeaning } from './rank/token-meaning.ts'
+import { rankHits } from './rank-hits.ts'
+import type { SearchIndex } from './search-index.ts'
+import { type FoundRow, filterNotes, findRows, type Page } from './store-search.ts'
+import { hitObservations } from './store-search-hits.ts'
+
+export interface MeaningDeps {
+  db: Database
+  clock: Clock
+  log: Logger
+  settings: KnowledgeSettings
+  searchIndex: SearchIndex
+}
+
+export interface MeaningRequest {
+  question: Question
+  text: string
+  filters: SearchFilters
+  minSimilarity: number | null
+}
+
+export interface FoundByMeaning {
+  /** All that were found, best first; more than a page. */
+  hits: RatedHit[]
+  /** Near, and yet no hits. */
+  rejected: RejectedRow[]
+  question: Question
+  isRelaxed: boolean
+  modelId: number
+  minSimilarity: number
+  /** How many chunks, and rows by words, were looked at. */
+  depth: number
+}
+
+export interface RejectedRow extends Pick<Hit, 'noteId' | 'kind' | 'position'> {
+  similarity: number
+  reason: 'below_min_similarity' | 'filtered'
+}
+
+const CHUNKS_PER_RESULT = 10
+/** Pages of so many results have the same candidates, so that none of them is shown twice. */
+const STEP = 50
+/** Nobody pages so far through what is similar; and who does finds an end. */
+const MOST_CHUNKS = 10_000
+
+/** Finds by meaning, alone or together with words. */
+export class MeaningSearch {
+  readonly #deps: MeaningDeps
+  readonly #semantic: Semantic
+  readonly #vectors: QuestionVectors
+
+  constructor(deps: MeaningDeps, semantic: Semantic) {
+    this.#deps = deps
+    this.#semantic = semantic
+    this.#vectors = new QuestionVectors({ ...deps, semantic })
+  }
+
+  /** Null when meaning cannot be used right now. */
+  async find(
+    project: Project,
+    request: MeaningRequest,
+    page: Page,
+    mode: 'vector' | 'hybrid',
+  ): Promise<FoundByMeaning | null> {
+    const results = Math.ceil((page.limit + page.offset) / STEP) * STEP
+    const depth = Math.min(MOST_CHUNKS, Math.max(this.#deps.settings.vector_k, CHUNKS_PER_RESULT * results))
+    const [near, found] = await Promise.all([
+      this.#near(project, request, depth),
+      mode === 'hybrid' ? this.#words(project, request, depth) : null,
+    ])
+    if (near === null) return null
+    const both = { ...near, question: found?.question ?? request.question, isRelaxed: found?.isRelaxed ?? false, depth }
+    if (found === null) return { ...both, hits: bySimilarity(near.rows) }
+    const fused = byBoth(near, found.rows)
+    const spoken = spokenText(request)
+    const hits = await this.#deps.db.read((snapshot) => rankHits(snapshot, project, spoken, fused, openTokenMeaning()))
+    return { ...both, hits }
+  }
+
+  async #near(project: Project, request: MeaningRequest, depth: number) {
+    const asked = await this.#vectors.vectorOf(project.id, spokenText(request))
+    if (asked === null) return null
+    const { modelId, provider, vector } = asked
+    const chunks = await this.#nearest(project, modelId, vector, depth)
+    if (chunks === null) return null
+    const { db, settings } = this.#deps
+    const minSimilarity = request.minSimilarity ?? settings.min_similarity ?? provider.model.minSimilarity
+    const all = rowsOf(chunks)
+    const near = all.filter(({ similarity }) => similarity >= minSimilarity)
+    const rows = await db.read((snapshot) => passing(snapshot, project, near, request.filters))
+    return { modelId, minSimilarity, all, rows, rejected: rejected(all, near, rows) }
+  }
+
+  async #nearest(project: Project, modelId: number, vector: Float32Array, depth: number): Promise<NearChunk[] | null> {
+    try {
+      return await this.#semantic.vectors.nearest(project.id, modelId, vector, depth)
+    } catch (error) {
+      if (!isAppError(error, 'unavailable')) throw error
+      this.#deps.log.warn({ err: error }, 'the vectors cannot be searched: searching by words only')
+      return null
+    }
+  }
+
+  /** Rows that have some of the words of a plain question: the order, not the operator, brings those with all of them to the top. */
+  async #words(project: Project, { question, filters }: MeaningRequest, limit: number) {
+    await this.#deps.searchIndex.caughtUp()
+    const some = anyWord(question)
+    const main = { mode: 'text', question: some ?? question } as const
+    const page = { limit, offset: 0 }
+    const { rows } = await this.#deps.db.read((snapshot) => findRows(snapshot, project, main, filters, page))
+    return { question: main.question, isRelaxed: some !== null, rows }
+  }
+}
+
+/** What is embedded: the question without its signs, where it has any. */
+function spokenText({ question, text }: MeaningRequest): string {
+  return question.isPlain && question.tags.length === 0 ? text : question.words.join(' ')
+}
+
+interface NearRow extends Omit<Hit, 'score'> {
+  similarity: number
+  chunks: HitChunk[]
+}
+
+/** Chunks come best first, so a row stands where its best chunk does. */
+function rowsOf(chunks: readonly NearChunk[]): NearRow[] {
+  const rows = new Map<number, NearRow>()
+  for (const { noteId, kind, position, number, similarity } of chunks) {
+    const key = hitKey({ noteId, kind, position })
+    const row = rows.get(key)
+    if (row === undefined) rows.set(key, { noteId, kind, position, similarity, chunks: [{ number, similarity }] })
+    else row.chunks.push({ number, similarity })
+  }
+  return [...rows.values()]
+}
+
+function rejected(all: readonly NearRow[], near: readonly NearRow[], passed: readonly NearRow[]): RejectedRow[] {
+  const [isNear, isPassed] = [new Set(near), new Set(passed)]
+  return all
+    .filter((row) => !isPassed.has(row))
+    .map((row) => {
+      const { noteId, kind, position, similarity } = row
+      return { noteId, kind, position, similarity, reason: isNear.has(row) ? 'filtered' : 'below_min_similarity' }
+    })
+}
+
+async function passing(
+  reader: Reader,
+  project: Project,
+  rows: readonly NearRow[],
+  filters: SearchFilters,
+): Promise<NearRow[]> {
+  const { kinds, categories } = filters
+  const ofKind = kinds?.length ? rows.filter(({ kind }) => kinds.includes(kind)) : rows
+  const ofCategory = categories?.length ? await inCategories(reader, ofKind, categories) : ofKind
+  const notes = await filterNotes(reader, project, [...new Set(ofCategory.map(({ noteId }) => noteId))], filters)
+  return ofCategory.filter(({ noteId }) => notes.has(noteId))
+}
+
+async function inCategories(
+  reader: Reader,
+  rows: readonly NearRow[],
+  categories: readonly string[],
+): Promise<NearRow[]> {
+  const observations = rows.filter(({ kind }) => kind === 'observation')
+  const found = await hitObservations(reader, observations)
+  const keys = new Set(
+    found
+      .filter(({ category }) => categories.includes(category))
+      .map(({ note_id: noteId, position }) => hitKey({ kind: 'observation', noteId, position })),
+  )
+  return observations.filter((row) => keys.has(hitKey(row)))
+}
+
+function bySimilarity(rows: readonly NearRow[]): RatedHit[] {
+  return rows.map((row) => ({ ...row, words: 0, score: row.similarity }))
+}
+
+/** What is not near enough to be found by its meaning alone still helps what has the words. */
+function byBoth(
+  { all, rows }: { all: readonly NearRow[]; rows: readonly NearRow[] },
+  found: readonly FoundRow[],
+): RatedHit[] {
+  const hits = new Map<number, RatedHit>()
+  for (const row of found) hits.set(hitKey(row), { ...row, words: row.score, similarity: 0, chunks: [] })
+  for (const row of rows) if (!hits.has(hitKey(row))) hits.set(hitKey(row), { ...row, words: 0, score: 0 })
+  for (const { similarity, chunks, ...row } of all) {
+    const known = hits.get(hitKey(row))
+    if (known !== undefined) [known.similarity, known.chunks] = [similarity, chunks]
+  }
+  const rated = Array.from(hits, ([key, { words, similarity }]) => ({ key, words, similarity }))
+  return fuse(rated).map(({ key, score }) => ({ ...(hits.get(key) as RatedHit), score }))
+}

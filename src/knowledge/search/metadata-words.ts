@@ -1,0 +1,53 @@
+import { hash } from 'node:crypto'
+import type { Metadata } from '../text/metadata.ts'
+import type { MetadataFilter, MetadataScalar } from './metadata-filter.ts'
+import { metadataValues, sameForm } from './metadata-values.ts'
+
+const LENGTH = 11
+// Different for almost every note, so that words for them would cost more than they are worth.
+const WITHOUT_WORDS: ReadonlySet<string> = new Set(['title', 'permalink'])
+
+/** Scope words for a note's frontmatter: each key that it has, and each of its values. */
+export function metadataWords(metadata: Metadata): string[] {
+  const words = new Set<string>()
+  for (const [key, values] of metadataValues(metadata)) {
+    if (WITHOUT_WORDS.has(key)) continue
+    words.add(keyWord(key))
+    for (const value of values) words.add(valueWord(key, value))
+  }
+  return [...words]
+}
+
+/** Groups of scope words: what passes the filters has one of each group. */
+export function filterWords(filters: readonly MetadataFilter[]): string[][] {
+  return filters.flatMap(({ key, condition }) => {
+    if (WITHOUT_WORDS.has(key)) return []
+    if (condition.op === 'range') return [[keyWord(key)]]
+    const words = condition.values.map((value) => valueWord(key, value))
+    return condition.op === 'in' ? [words] : words.map((word) => [word])
+  })
+}
+
+/** Whether what has the words may still not pass. */
+export function mustCompare({ key, condition }: MetadataFilter): boolean {
+  return condition.op === 'range' || WITHOUT_WORDS.has(key)
+}
+
+/** The scope word of observations of a category. */
+export function categoryWord(category: string): string {
+  return `c${digest(category)}`
+}
+
+function keyWord(key: string): string {
+  return `f${digest(key)}`
+}
+
+// Nothing in a key is a NUL, so key and value cannot be mistaken for another pair.
+function valueWord(key: string, value: MetadataScalar): string {
+  return `f${digest(`${key}\0${sameForm(key, value)}`)}`
+}
+
+/** Long enough that two different ones never meet. */
+function digest(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, LENGTH)
+}

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { type Node, parseQuestion, relaxed } from './question.ts'
+
+/** A tree as text, with all its brackets. */
+function shown(node: Node | null): string {
+  if (node === null) return ''
+  if (node.kind === 'word') return node.word
+  if (node.kind === 'phrase') return `"${node.words.join(' ')}${node.isBeginning ? '*' : ''}"`
+  if (node.kind === 'not') return `!${shown(node.part)}`
+  return `(${node.parts.map(shown).join(node.kind === 'and' ? ' & ' : ' | ')})`
+}
+
+const READ: [question: string, tree: string][] = [
+  ['', ''],
+  ['  ', ''],
+  ['coffee', 'coffee'],
+  ['Coffee Brewing', '(coffee & brewing)'],
+  ['coffee coffee', 'coffee'],
+  ['what is this?', '(what & is & this)'],
+  ['a AND b', '(a & b)'],
+  ['a OR b', '(a | b)'],
+  ['a b OR c d', '((a & b) | (c & d))'],
+  ['a NOT b', '(a & !b)'],
+  ['NOT b', '!b'],
+  ['NOT NOT b', 'b'],
+  ['NOT (a OR b) c', '(!(a | b) & c)'],
+  ['(a OR b) AND c', '((a | b) & c)'],
+  ['(a OR (b AND c))', '(a | (b & c))'],
+  ['a or b and not c', '(a & or & b & and & not & c)'],
+  ['"pour over" coffee', '("pour over" & coffee)'],
+  ['"unclosed phrase', '(unclosed & phrase)'],
+  ['“typographic quotes”', '"typographic quotes"'],
+  ['""', ''],
+  ['wi-fi', '"wi fi"'],
+  ['node.js-server', '"node js server*"'],
+  ["don't", '"don t"'],
+  ["Ada's notes", '(ada & notes)'],
+  ['C++ (v2)', '(c & v2)'],
+  ['AND', 'and'],
+  ['a AND', 'a'],
+  ['OR OR a', 'a'],
+  ['NOT', 'not'],
+  ['a ) b OR c', '(a & (b | c))'],
+  ['((((a OR', 'a'],
+  ['東京', '東京'],
+  ['東京都', '"東京 京都"'],
+  ['iPhone東京15', '(iphone & 東京 & 15)'],
+  ['"東"', '"東*"'],
+]
+for (const [question, tree] of READ) {
+  test(`${JSON.stringify(question)} is read as ${tree || 'nothing'}`, () => {
+    assert.equal(shown(parseQuestion(question).tree), tree)
+  })
+}
+
+test('tags are taken out of a question', () => {
+  const { tags, tree, isPlain } = parseQuestion('coffee tag:a,b TAG:"two words" tags:#c')
+  assert.deepEqual([tags, shown(tree), isPlain], [['a', 'b', 'two words', 'c'], 'coffee', true])
+  assert.deepEqual(parseQuestion('tag:').tags, [])
+})
+
+test('words of a question are those that are asked for, not those that are refused', () => {
+  assert.deepEqual(parseQuestion('a "b c" NOT (d OR e)').words, ['a', 'b', 'c'])
+})
+
+test('a stem is named where it differs from the word', () => {
+  const { tree } = parseQuestion('connections')
+  assert.deepEqual(tree, { kind: 'word', word: 'connections', stem: 'connect' })
+  assert.deepEqual(parseQuestion('café').tree, { kind: 'word', word: 'cafe', stem: null })
+})
+
+const RELAXED: [question: string, tree: string | null][] = [
+  ['when did we buy the grinder', '(buy | grinder)'],
+  ['two words', null],
+  ['coffee grinder price 2023', '(coffee | grinder | price | 2023)'],
+  ['invoice 2023 09', null],
+  ['a AND b AND c', null],
+  ['coffee "pour over" grinder', null],
+  ['what is that', null],
+  ['東京 天気', '(東京 | 天気)'],
+  ['東京の天気', '(東京 | 京の | の天 | 天気)'],
+  ['東', null],
+]
+for (const [question, tree] of RELAXED) {
+  test(`nothing for ${question}: ${tree === null ? 'that is it' : `then ${tree}`}`, () => {
+    const again = relaxed(parseQuestion(question))
+    assert.equal(again === null ? null : shown(again.tree), tree)
+  })
+}
+
+test('any text is a question of bounded size', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 300 }), (text) => {
+      const question = parseQuestion(text)
+      relaxed(question)
+      assert.ok(sizeOf(question.tree) <= 500)
+    }),
+  )
+})
+
+function sizeOf(node: Node | null): number {
+  if (node === null) return 0
+  if (node.kind === 'not') return 1 + sizeOf(node.part)
+  return node.kind === 'and' || node.kind === 'or' ? node.parts.reduce((sum, part) => sum + sizeOf(part), 1) : 1
+}
+
+test('long questions of nothing but syntax are read as fast as they are long', () => {
+  for (const piece of ['(', ')', '"', '(a ', 'NOT ', 'a OR ', '" ', 'tag:', 'NOT (', 'x"', "'s", '-']) {
+    const { tree } = parseQuestion(piece.repeat(200_000))
+    assert.ok(sizeOf(tree) <= 500)
+  }
+})

@@ -1,0 +1,201 @@
+import { readTags } from '../../text/tags.ts'
+import { stemOf } from '../stem.ts'
+import { phraseWords } from './phrase-words.ts'
+import { readTokens, type Token } from './read-tokens.ts'
+import { STOP_WORDS } from './stop-words.ts'
+
+/** A word is found wherever a word begins with it, or has the same stem. */
+export type Term =
+  | { kind: 'word'; word: string; stem: string | null /* null: none that differs */ }
+  | { kind: 'phrase'; words: string[]; isBeginning: boolean /* of its last word */ }
+
+export type Node = Term | { kind: 'and' | 'or'; parts: Node[] } | { kind: 'not'; part: Node }
+
+export interface Question {
+  /** Null: nothing to look for. */
+  tree: Node | null
+  /** Of `tag:a,b`. */
+  tags: string[]
+  /** No operators, quotes. */
+  isPlain: boolean
+  /** All positive words, folded, in order. */
+  words: string[]
+}
+
+const MOST_TERMS = 64
+const MOST_TAGS = 32
+const MOST_NESTED = 12
+const LONGEST_PHRASE = 32
+const SHORTEST_BEGINNING = 4
+// Whatever stands behind that many characters is not looked for.
+const LONGEST_TEXT = 20_000
+const DIGITS = /^\p{N}+$/u
+const POSSESSIVE = /['’]s$/i
+const UNSPACED = /[\u0e00-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\uffff]/
+
+/** Any text is a question. Takes time in proportion to its length. */
+export function parseQuestion(text: string): Question {
+  const tokens = readTokens(text.slice(0, LONGEST_TEXT).toWellFormed())
+  const tags = readTags(tokens.filter(({ kind }) => kind === 'tags').map((token) => (token as { text: string }).text))
+  const operands = tokens.filter(({ kind }) => kind !== 'tags')
+  const isPlain = operands.every(({ kind }) => kind === 'text')
+  // Operators with nothing to operate on may be meant as words.
+  const tree = new Parser(operands).parse() ?? (isPlain ? null : new Parser(asTexts(operands)).parse())
+  return { tree, tags: tags.slice(0, MOST_TAGS), isPlain, words: tree === null ? [] : positiveWords(tree) }
+}
+
+/** What to ask when nothing has all words: any of them. Null where too few words say something, or the caller meant it so. */
+export function relaxed(question: Question): Question | null {
+  const { tree, isPlain } = question
+  if (!isPlain || tree === null) return null
+  const words = [...new Set(question.words)]
+  const isUnspaced = words.some((word) => UNSPACED.test(word))
+  const counted = words.filter((word) => !DIGITS.test(word))
+  if (counted.length < (isUnspaced ? 2 : 3)) return null
+  const telling = words.filter((word) => !STOP_WORDS.has(word))
+  if (telling.every((word) => DIGITS.test(word))) return null
+  const parts = telling.slice(0, MOST_TERMS).map(wordTerm)
+  return { ...question, tree: join('or', parts), words: telling }
+}
+
+/** Recursive descent; what is missing or superfluous is passed over. */
+class Parser {
+  readonly #tokens: readonly Token[]
+  #at = 0
+  #terms = 0
+  #depth = 0
+
+  constructor(tokens: readonly Token[]) {
+    this.#tokens = tokens
+  }
+
+  parse(): Node | null {
+    const parts: Node[] = []
+    while (this.#at < this.#tokens.length) {
+      const part = this.#any()
+      if (part !== null) parts.push(part)
+      // A closing bracket that nothing opened.
+      this.#at++
+    }
+    return join('and', parts)
+  }
+
+  #any(): Node | null {
+    const parts = [this.#all()]
+    while (this.#isNext('OR')) {
+      this.#at++
+      parts.push(this.#all())
+    }
+    return join('or', parts)
+  }
+
+  #all(): Node | null {
+    const parts: (Node | null)[] = []
+    for (;;) {
+      const token = this.#tokens[this.#at]
+      if (token === undefined || token.kind === ')' || this.#isNext('OR')) return join('and', parts)
+      if (this.#isNext('AND')) this.#at++
+      else parts.push(this.#one())
+    }
+  }
+
+  #one(): Node | null {
+    let isNegated = false
+    for (; this.#isNext('NOT'); this.#at++) isNegated = !isNegated
+    const token = this.#tokens[this.#at]
+    if (token === undefined || token.kind === ')' || token.kind === 'operator') return null
+    this.#at++
+    const node = token.kind === '(' ? this.#group() : this.#term(token)
+    return node !== null && isNegated ? negated(node) : node
+  }
+
+  /** Brackets deeper than this group nothing any more. */
+  #group(): Node | null {
+    if (this.#depth >= MOST_NESTED) return null
+    this.#depth++
+    const node = this.#any()
+    this.#depth--
+    if (this.#tokens[this.#at]?.kind === ')') this.#at++
+    return node
+  }
+
+  #term(token: Token): Node | null {
+    if (this.#terms >= MOST_TERMS) return null
+    if (token.kind === 'quoted') return this.#phrase(phraseWords(token.text), false)
+    if (token.kind !== 'text') return null
+    const parts: Node[] = []
+    for (const run of runsOf(token.text.replace(POSSESSIVE, ''))) {
+      const words = phraseWords(run)
+      const node = words.length === 1 ? this.#word(words[0] as string) : this.#phrase(words, true)
+      if (node !== null) parts.push(node)
+    }
+    return join('and', parts)
+  }
+
+  #word(word: string): Term {
+    this.#terms++
+    return wordTerm(word)
+  }
+
+  #phrase(words: readonly string[], isBeginning: boolean): Term | null {
+    if (words.length === 0) return null
+    this.#terms += words.length
+    const last = words.at(-1) as string
+    // Such a character stands in the index as the first of a pair, unless it ends its run.
+    const isSingle = UNSPACED.test(last) && [...last].length === 1
+    // Very many words begin with so few letters, as the `t` of "don't".
+    const isShort = last.length < SHORTEST_BEGINNING
+    return {
+      kind: 'phrase',
+      words: words.slice(0, LONGEST_PHRASE),
+      isBeginning: isSingle || (isBeginning && !isShort && words.length <= LONGEST_PHRASE),
+    }
+  }
+
+  #isNext(operator: 'AND' | 'OR' | 'NOT'): boolean {
+    const token = this.#tokens[this.#at]
+    return token?.kind === 'operator' && token.operator === operator
+  }
+}
+
+/** Letters of an alphabet and characters without blanks are looked for apart, where they stand in one piece. */
+function runsOf(text: string): string[] {
+  if (!UNSPACED.test(text)) return [text]
+  const runs: string[] = []
+  let isLast: boolean | undefined
+  for (const character of text) {
+    const isUnspaced = UNSPACED.test(character) || (character.codePointAt(0) as number) >= 0x20000
+    if (isUnspaced === isLast) runs[runs.length - 1] += character
+    else runs.push(character)
+    isLast = isUnspaced
+  }
+  return runs
+}
+
+function asTexts(tokens: readonly Token[]): Token[] {
+  return tokens.flatMap((token) => (token.kind === 'operator' ? [{ kind: 'text', text: token.operator }] : []))
+}
+
+export function wordTerm(word: string): Term {
+  return { kind: 'word', word, stem: stemOf(word) }
+}
+
+function negated(node: Node): Node {
+  return node.kind === 'not' ? node.part : { kind: 'not', part: node }
+}
+
+/** Equal parts once, parts of the same kind without their brackets. */
+function join(kind: 'and' | 'or', parts: readonly (Node | null)[]): Node | null {
+  const flat = parts.flatMap((part) => {
+    if (part === null) return []
+    return part.kind === kind ? part.parts : [part]
+  })
+  const unique = [...new Map(flat.map((part) => [JSON.stringify(part), part])).values()]
+  return unique.length > 1 ? { kind, parts: unique } : (unique[0] ?? null)
+}
+
+function positiveWords(node: Node): string[] {
+  if (node.kind === 'not') return []
+  if (node.kind === 'word') return [node.word]
+  return node.kind === 'phrase' ? node.words : node.parts.flatMap(positiveWords)
+}

@@ -1,0 +1,53 @@
+/** A piece of a question as it was written. */
+export type Token =
+  | { kind: 'text'; text: string }
+  | { kind: 'quoted'; text: string }
+  | { kind: 'tags'; text: string }
+  | { kind: 'operator'; operator: 'AND' | 'OR' | 'NOT' }
+  | { kind: '(' }
+  | { kind: ')' }
+
+const BLANK = /\s/
+const TAG = /^tags?:/i
+const TYPOGRAPHIC = /[“”„‟«»＂]/g
+const OPERATORS: ReadonlySet<string> = new Set(['AND', 'OR', 'NOT'])
+
+/**
+ * One pass over the text. A quote that is never closed is punctuation; brackets are, too, unless there is an operator for them to
+ * group.
+ */
+export function readTokens(question: string): Token[] {
+  const text = question.replace(TYPOGRAPHIC, '"')
+  const lastQuote = text.lastIndexOf('"')
+  const tokens: Token[] = []
+  let start = 0
+  for (let at = 0; at <= text.length; ) {
+    const character = text[at]
+    const isQuote = character === '"' && at < lastQuote
+    const isEnd = character === undefined || BLANK.test(character)
+    if (!isEnd && !isQuote && character !== '(' && character !== ')') {
+      at++
+      continue
+    }
+    // tag:"two words" is one tag.
+    const isTag = isQuote && TAG.test(text.slice(start, start + 5)) && text.slice(start, at).endsWith(':')
+    if (at > start && !isTag) tokens.push(bare(text.slice(start, at)))
+    if (isQuote) {
+      const end = text.indexOf('"', at + 1)
+      tokens.push({ kind: isTag ? 'tags' : 'quoted', text: text.slice(at + 1, end) })
+      at = end
+    } else if (character === '(' || character === ')') tokens.push({ kind: character })
+    start = ++at
+  }
+  return tokens.some(({ kind }) => kind === 'operator') ? tokens : tokens.filter(isNoBracket)
+}
+
+function bare(text: string): Token {
+  if (OPERATORS.has(text)) return { kind: 'operator', operator: text as 'AND' }
+  const tag = TAG.exec(text)
+  return tag === null ? { kind: 'text', text } : { kind: 'tags', text: text.slice(tag[0].length) }
+}
+
+function isNoBracket({ kind }: Token): boolean {
+  return kind !== '(' && kind !== ')'
+}

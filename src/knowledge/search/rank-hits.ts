@@ -1,0 +1,78 @@
+import type { Reader } from '../../platform/storage/database.ts'
+import { contentsOf } from '../context/store-context.ts'
+import type { Project } from '../note/note.ts'
+import { splitText } from '../text/frontmatter.ts'
+import { anyWord } from './any-word.ts'
+import { excerptOf } from './excerpt.ts'
+import { type Hit, hitKey, type RatedHit } from './hit.ts'
+import { parseQuestion } from './question/question.ts'
+import type { Candidate } from './rank/candidate.ts'
+import { rankedWords, rankNotes } from './rank/rank-notes.ts'
+import type { TokenMeaning } from './rank/token-meaning.ts'
+import { hitNotes, hitObservations, hitRelations } from './store-search-hits.ts'
+import { WantedWords } from './wanted-words.ts'
+import { wordStatistics } from './word-statistics.ts'
+
+/** So many are looked at closely: each costs some tenths of a millisecond. */
+export const MOST_RANKED = 50
+const MOST_CHARACTERS = 200_000
+const LONGEST_TEXT = 20_000
+/** Of longer texts the parts with the words are looked at, as far as they are read. */
+const MOST_READ = 2_000_000
+const LONGEST_READ = 200_000
+
+/** The best of what was found, put in the order in which they answer the question; the others stay behind them. */
+export async function rankHits(
+  reader: Reader,
+  project: Project,
+  question: string,
+  hits: readonly RatedHit[],
+  meaning: TokenMeaning | null,
+): Promise<RatedHit[]> {
+  const first = hits.slice(0, MOST_RANKED)
+  const texts = await textsOf(reader, project, question, first)
+  const candidates = first.flatMap((hit): Candidate[] => {
+    const known = texts.get(hitKey(hit))
+    if (known === undefined) return []
+    const similarity = hit.similarity > 0 ? hit.similarity : undefined
+    return [{ noteId: hitKey(hit), ...known, ...(similarity !== undefined && { similarity }) }]
+  })
+  const statistics = await wordStatistics(reader, project, rankedWords(question))
+  const byKey = new Map(first.map((hit) => [hitKey(hit), hit]))
+  const ranked = rankNotes(question, candidates, statistics, meaning).map(({ noteId: key, score }) => {
+    return { ...(byKey.get(key) as RatedHit), score }
+  })
+  const least = ranked.at(-1)?.score ?? 1
+  const most = Math.max(1, hits[MOST_RANKED]?.score ?? 0)
+  return [...ranked, ...hits.slice(MOST_RANKED).map((hit) => ({ ...hit, score: (least * hit.score) / most }))]
+}
+
+/** What is gone meanwhile has none. */
+async function textsOf(reader: Reader, project: Project, question: string, hits: readonly Hit[]) {
+  const of = (kind: Hit['kind']) => hits.filter((hit) => hit.kind === kind)
+  const texts = new Map<number, Pick<Candidate, 'title' | 'text'>>()
+  const notes = await hitNotes(reader, project.id, [...new Set(hits.map(({ noteId }) => noteId))])
+  const own = of('note')
+  const share = (most: number) => Math.floor(most / Math.max(1, own.length))
+  const length = Math.min(LONGEST_TEXT, share(MOST_CHARACTERS))
+  const wanted = new WantedWords(anyWord(parseQuestion(question)) ?? parseQuestion(question))
+  const ids = own.map(({ noteId }) => noteId)
+  const contents = await contentsOf(reader, ids, Math.min(LONGEST_READ, share(MOST_READ)))
+  for (const hit of own) {
+    const note = notes.get(hit.noteId)
+    const content = contents.get(hit.noteId)
+    if (note === undefined || content === undefined) continue
+    texts.set(hitKey(hit), { title: note.title, text: excerptOf(splitText(content).body, wanted, length) })
+  }
+  // A part counts by what it says itself: its note, which has the title, is beside it.
+  for (const { note_id: noteId, position, content, context } of await hitObservations(reader, of('observation'))) {
+    const key = hitKey({ kind: 'observation', noteId, position })
+    if (notes.has(noteId)) texts.set(key, { title: '', text: `${content} ${context ?? ''}` })
+  }
+  for (const relation of await hitRelations(reader, of('relation'))) {
+    const { from_id: noteId, position, relation_type: type, to_name: name, context } = relation
+    const key = hitKey({ kind: 'relation', noteId, position })
+    if (notes.has(noteId)) texts.set(key, { title: '', text: `${type} ${name} ${context ?? ''}` })
+  }
+  return texts
+}

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BuiltinModel } from '../../semantic/builtin/builtin-model.ts'
+import { createTokenMeaning } from './token-meaning.ts'
+
+const MEANING = createTokenMeaning(BuiltinModel.table())
+const MODEL = BuiltinModel.load()
+
+function cosine(one: string, other: string): number {
+  const [a, b] = MODEL.embed([one, other]) as [Float32Array, Float32Array]
+  return a.reduce((sum, value, at) => sum + value * (b[at] as number), 0)
+}
+
+test('words are as near as the vectors that the model gives them, in blocks of any length', () => {
+  const words = ['cat', 'dogs', 'defenestration', 'city', 'chicago', 'the']
+  const many = Array.from({ length: 2_051 }, (_, number) => words[number % words.length] as string)
+  const terms = ['pets', 'town', 'unhelpfulness']
+  const found = new Map<string, number>()
+  MEANING.nearWords(terms, many, -2, (term, word, value) => found.set(`${term} ${word}`, value))
+  assert.equal(found.size, terms.length * many.length)
+  for (const [term, asked] of terms.entries()) {
+    for (const word of [0, 1, 2, 3, 4, 5, 1_023, 1_024, 2_050]) {
+      const value = found.get(`${term} ${word}`) ?? 0
+      assert.ok(Math.abs(value - cosine(asked, many[word] as string)) < 0.02, `${asked} ${many[word]}: ${value}`)
+    }
+  }
+})
+
+test('only pairs above the least cosine are told', () => {
+  const found: [number, number][] = []
+  MEANING.nearWords(['pets'], ['pet', 'seventeen'], 0.4, (term, word) => found.push([term, word]))
+  assert.deepEqual(found, [[0, 0]])
+})
+
+test('common words weigh less than telling ones', () => {
+  const [the = 0, dinosaur = 0] = MEANING.weightsOf(['the', 'dinosaur'])
+  assert.ok(the < dinosaur / 2, `${the} ${dinosaur}`)
+})

@@ -1,0 +1,32 @@
+import { BuiltinModel } from '../../semantic/builtin/builtin-model.ts'
+import type { TokenTable } from '../../semantic/builtin/model-file.ts'
+import { NearWords } from './near-words.ts'
+
+/** What the built-in model's table says of single words. */
+export interface TokenMeaning {
+  /** How much each word says about what a text means: about 0.5 for "the", 2 for a rare noun. */
+  weightsOf(words: readonly string[]): Float32Array
+  /** Calls `found` for each pair whose cosine is above `least`. An array of words must not change between calls. */
+  nearWords(
+    terms: readonly string[],
+    words: readonly string[],
+    least: number,
+    found: (term: number, word: number, cosine: number) => void,
+  ): void
+}
+
+let opened: TokenMeaning | undefined
+
+/** Loads the table on the first call; one for the whole process. */
+export function openTokenMeaning(): TokenMeaning {
+  opened ??= createTokenMeaning(BuiltinModel.table())
+  return opened
+}
+
+export function createTokenMeaning(table: TokenTable): TokenMeaning {
+  const near = new NearWords(table)
+  return {
+    weightsOf: (words) => Float32Array.from(words, (word) => near.lengthOf(word)),
+    nearWords: (terms, words, least, found) => near.find(terms, words, least, found),
+  }
+}

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { rowScore, weighWord } from './row-score.ts'
+import { countWords, lookupOf, RowWords } from './row-words.ts'
+
+const EMPTY = { title: '', tags: '', headings: '', body: '', place: '' }
+
+function row(texts: Partial<typeof EMPTY>): RowWords {
+  return new RowWords(countWords({ ...EMPTY, ...texts }).bytes)
+}
+
+function score(question: string, texts: Partial<typeof EMPTY>): number {
+  return rowScore(row(texts), [weighWord(question, 100, 10)], 1)
+}
+
+test('words are counted by where they stand', () => {
+  const counted = row({ title: 'Coffee', tags: 'coffee', headings: 'coffee', body: 'coffee coffee tea' })
+  assert.equal(counted.count(lookupOf('coffee').word), 10 + 5 + 3 + 2)
+  assert.equal(counted.count(lookupOf('tea').word), 1)
+  assert.equal(counted.count(lookupOf('milk').word), 0)
+  assert.equal(counted.length, 6)
+})
+
+test('stems are those that differ from their word', () => {
+  assert.deepEqual(countWords({ ...EMPTY, body: 'connections connected connect' }).stems, ['connect'])
+})
+
+test('a title is more than a tag, a tag more than a heading, a heading more than a text', () => {
+  const scores = [{ title: 'x1' }, { tags: 'x1' }, { headings: 'x1' }, { body: 'x1' }, { body: 'y' }].map((texts) =>
+    score('x1', texts),
+  )
+  assert.deepEqual(
+    scores,
+    scores.toSorted((one, other) => other - one),
+  )
+  assert.equal(new Set(scores).size, 5)
+})
+
+test('the word is more than another form of it, which is more than nothing', () => {
+  const scores = ['connection', 'connected', 'tea'].map((body) => score('connection', { body }))
+  assert.deepEqual(
+    scores,
+    scores.toSorted((one, other) => other - one),
+  )
+  assert.equal(scores[2], 0)
+  assert.ok((scores[1] as number) > 0)
+})
+
+test('the beginning of a word in a title counts', () => {
+  assert.ok(score('cof', { title: 'Coffee' }) > 0)
+  assert.equal(score('cof', { body: 'Coffee' }), 0)
+})
+
+test('bytes at any place in memory, and no bytes, can be read', () => {
+  const { bytes } = countWords({ ...EMPTY, body: 'coffee' })
+  const shifted = new Uint8Array(bytes.length + 3)
+  shifted.set(bytes, 3)
+  assert.equal(new RowWords(shifted.subarray(3)).count(lookupOf('coffee').word), 1)
+  assert.equal(new RowWords(new Uint8Array()).count(lookupOf('coffee').word), 0)
+  assert.equal(new RowWords(new Uint8Array()).length, 0)
+})
+
+test('a text of any size takes a bounded number of bytes', () => {
+  const body = Array.from({ length: 100_000 }, (_, n) => `w${n}`).join(' ')
+  assert.ok(countWords({ ...EMPTY, body }).bytes.length < 50_000)
+})

@@ -1,0 +1,93 @@
+import type { Micros } from '../../platform/clock/clock.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
+import { momentOf } from '../context/timeframe.ts'
+import { dropUnstorable } from '../text/clean-text.ts'
+import type { Main, SearchFilters } from './filters.ts'
+import { parseMetadataFilters } from './metadata-filter.ts'
+import { parseQuestion } from './question/question.ts'
+import type { RowKind } from './row-number.ts'
+import type { RetrievalMode, SearchInput } from './schema-search.ts'
+
+/** What a caller wants to find, read and judged. */
+export interface SearchRequest {
+  main: Main
+  /** What was asked in words; empty when it was not. */
+  text: string
+  filters: SearchFilters
+  /** Null: the caller did not say. */
+  retrieval: RetrievalMode | null
+  minSimilarity: number | null
+  /** Nothing is asked for, so nothing is found. */
+  isEmpty: boolean
+}
+
+const MODES = ['text', 'title', 'permalink', 'permalink_match'] as const
+const KIND_OF = { entity: 'note', observation: 'observation', relation: 'relation' } as const satisfies Record<
+  string,
+  RowKind
+>
+
+export function readSearch(input: SearchInput, now: Micros): SearchRequest {
+  const asked = MODES.filter((mode) => clean(input[mode]) !== '')
+  if (asked.length > 1) {
+    throw new AppError('unprocessable', `Ask for one of ${MODES.join(', ')}: there are ${asked.join(' and ')}`)
+  }
+  const text = clean(input.text)
+  const wanted = mainOf(asked[0], input)
+  const filters = filtersOf(input, now)
+  const isText = wanted.mode === 'text'
+  if (isText && wanted.question.tags.length > 0) filters.tags = [...(filters.tags ?? []), ...wanted.question.tags]
+  // `tag:a` alone is a question for the tag; a text of nothing but punctuation is none.
+  const isOnlyTags = isText && wanted.question.tree === null && wanted.question.tags.length > 0
+  const main: Main = isOnlyTags ? { mode: 'none' } : wanted
+  const isEmpty =
+    main.mode === 'text' ? main.question.tree === null : main.mode === 'none' && Object.keys(filters).length === 0
+  return {
+    main,
+    text: main.mode === 'text' ? text : '',
+    filters,
+    retrieval: input.retrieval_mode ?? null,
+    minSimilarity: input.min_similarity ?? null,
+    isEmpty,
+  }
+}
+
+function mainOf(mode: (typeof MODES)[number] | undefined, input: SearchInput): Main {
+  if (mode === undefined) return { mode: 'none' }
+  const text = clean(input[mode])
+  if (mode === 'text') return { mode, question: parseQuestion(text) }
+  return mode === 'permalink_match' ? { mode, pattern: text } : { mode, text }
+}
+
+/** Only what really narrows the search. */
+function filtersOf(input: SearchInput, now: Micros): SearchFilters {
+  const filters: SearchFilters = {}
+  const noteTypes = list(input.note_types)
+  const categories = list(input.categories)
+  const tags = list(input.tags)
+  const metadata = parseMetadataFilters(input.metadata_filters ?? undefined)
+  const status = clean(input.status)
+  if (noteTypes.length > 0) filters.noteTypes = noteTypes
+  if (input.entity_types?.length) filters.kinds = [...new Set(input.entity_types.map((type) => KIND_OF[type]))]
+  if (categories.length > 0) filters.categories = categories
+  if (tags.length > 0) filters.tags = tags
+  if (metadata.length > 0) filters.metadata = metadata
+  if (status !== '') filters.status = status
+  const after = clean(input.after_date)
+  if (after !== '') filters.after = afterOf(after, now)
+  return filters
+}
+
+function afterOf(text: string, now: Micros): Micros {
+  const after = momentOf(text, now)
+  if (after !== undefined) return after
+  throw new AppError('unprocessable', 'after_date is not understood: use an ISO date, "7d" or "2 weeks ago"')
+}
+
+function list(values: readonly string[] | null | undefined): string[] {
+  return (values ?? []).map(clean).filter((value) => value !== '')
+}
+
+function clean(text: string | null | undefined): string {
+  return dropUnstorable(text ?? '').trim()
+}

@@ -1,0 +1,82 @@
+import type { Reader } from '../../platform/storage/database.ts'
+import { readTallies } from '../../platform/tally/store.ts'
+import type { Project } from '../note/note.ts'
+import { noteTally } from '../project/note-tally.ts'
+import { exactExpression, formExpression, type MatchScope, scopeExpression } from './match-expression.ts'
+import { rowOf } from './row-number.ts'
+import { KIND_WORDS } from './search-scope.ts'
+import { countEach, firstMatching, type Holding } from './store-search-index.ts'
+
+export interface WordStatistics {
+  /** How many notes the project has. */
+  notes: number
+  /** How many of them have the word or another form of it; of a common one an estimate. */
+  holding: ReadonlyMap<string, number>
+  /** Words of more notes than are counted. */
+  common: ReadonlySet<string>
+}
+
+const COUNTED = 200
+
+/**
+ * What is known of words in a project. Of each, no more rows are read than are counted; how often a common one stands in all notes
+ * is told from how far back the newest of them reach.
+ */
+export async function wordStatistics(
+  reader: Reader,
+  project: Project,
+  words: Iterable<string>,
+  isOnlyProject = false,
+): Promise<WordStatistics> {
+  const unique = [...new Set(words)]
+  const scope = notesOf(project, isOnlyProject)
+  const tallies = await readTallies(reader, [noteTally(project.id)])
+  const counted = await countEach(
+    reader,
+    unique.map((word) => formExpression(reader.engine, scope, word)),
+    COUNTED,
+  )
+  const notes = Math.max(tallies.get(noteTally(project.id)) ?? 0, ...counted.map(({ count }) => count), 0)
+  const common = new Set(unique.filter((_, index) => (counted[index]?.count ?? 0) >= COUNTED))
+  const span = common.size === 0 ? null : await spanOf(reader, scopeExpression(reader.engine, scope))
+  const holding = unique.map((word, index): [string, number] => {
+    const { count, lowest } = counted[index] as Holding
+    return [word, common.has(word) ? estimate(count, lowest, span, notes) : count]
+  })
+  return { notes, holding: new Map(holding), common }
+}
+
+/** Which of these words, not only other forms of them, are common. */
+export async function commonAsWritten(
+  reader: Reader,
+  project: Project,
+  words: readonly string[],
+  isOnlyProject: boolean,
+): Promise<ReadonlySet<string>> {
+  const scope = notesOf(project, isOnlyProject)
+  const expressions = words.map((word) => exactExpression(reader.engine, scope, word))
+  const counts = await countEach(reader, expressions, COUNTED)
+  return new Set(words.filter((_, index) => (counts[index]?.count ?? 0) >= COUNTED))
+}
+
+function notesOf({ id }: Project, isOnlyProject: boolean): MatchScope {
+  return { projectId: id, isOnlyProject, scope: [[KIND_WORDS.note]] }
+}
+
+interface Span {
+  first: number
+  last: number
+}
+
+async function spanOf(reader: Reader, expression: string): Promise<Span | null> {
+  const first = await firstMatching(reader, expression)
+  const [last] = await countEach(reader, [expression], 1)
+  if (first === null || last === undefined || last.lowest === null) return null
+  return { first: rowOf(first).noteId, last: rowOf(last.lowest).noteId }
+}
+
+function estimate(count: number, lowest: number | null, span: Span | null, notes: number): number {
+  if (span === null || lowest === null) return count
+  const share = (span.last - rowOf(lowest).noteId + 1) / (span.last - span.first + 1)
+  return Math.min(Math.max(notes, count), Math.max(count, Math.round(count / share)))
+}

@@ -1,0 +1,35 @@
+import { BuiltinModel } from './builtin/builtin-model.ts'
+import { CHUNK_FORMAT } from './chunk/chunk-note.ts'
+import type { EmbeddingProvider } from './provider.ts'
+import type { EmbedThread } from './thread/embed-thread.ts'
+
+// Of the texts that answer a question nearly all are above it, of the others half.
+const MIN_SIMILARITY = 0.2
+// Its own time is so short that asking for more at once gains nothing.
+const TEXTS_AT_ONCE = 256
+
+/** The model inside the product, which knows no difference between questions and texts. */
+export function openBuiltinProvider(thread: EmbedThread): EmbeddingProvider {
+  const { version, dimensions } = BuiltinModel.header()
+  return {
+    model: {
+      provider: 'builtin',
+      name: 'commonplace',
+      version: `${version}.${CHUNK_FORMAT}`,
+      dimensions,
+      minSimilarity: MIN_SIMILARITY,
+    },
+    async embed(texts, _kind, signal) {
+      const vectors: Float32Array[] = []
+      for (let from = 0; from < texts.length; from += TEXTS_AT_ONCE) {
+        signal?.throwIfAborted()
+        const part = texts.slice(from, from + TEXTS_AT_ONCE)
+        const joined = await thread.embed(part)
+        for (let at = 0; at < part.length; at++) vectors.push(joined.slice(at * dimensions, (at + 1) * dimensions))
+      }
+      return vectors
+    },
+    // The thread belongs to who handed it over.
+    async [Symbol.asyncDispose]() {},
+  }
+}

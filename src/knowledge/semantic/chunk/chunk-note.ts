@@ -1,0 +1,84 @@
+import { hash } from 'node:crypto'
+import { toRfc3339 } from '../../../platform/clock/clock.ts'
+import type { Note } from '../../note/note.ts'
+import type { RowKind } from '../../search/row-number.ts'
+import { splitText } from '../../text/frontmatter.ts'
+import { type ParsedBody, type ParsedLink, type ParsedObservation, parseBody } from '../../text/parse-body.ts'
+import type { Chunk } from './chunk.ts'
+import { piecesOf } from './pieces.ts'
+
+export type { Chunk } from './chunk.ts'
+
+/** Another way of making chunks gets the next number; then all notes are embedded anew. */
+export const CHUNK_FORMAT = 1
+
+// The text of a note is embedded wholly; of its parts only so many have vectors of their own.
+const MOST_PARTS = 500
+const LONGEST_PART = 900
+const LONGEST_TITLE = 200
+const INLINE = 'links_to'
+
+export type ChunkedNote = Pick<Note, 'title' | 'created_at'>
+
+/** The parts of a note that are embedded, each with what it needs to be understood alone. In linear time; at least one. */
+export function chunkNote(note: ChunkedNote, content: string): Chunk[] {
+  const { head, body } = splitText(content)
+  const heading = `${note.title.slice(0, LONGEST_TITLE)}\n${dateOf(note)}`
+  const chunks: Chunk[] = []
+  for (const { start, end, headings } of piecesOf(body)) {
+    const path = headings.length === 0 ? '' : `\n${headings.join(' > ')}`
+    const text = `${heading}${path}\n\n${body.slice(start, end)}`
+    chunks.push(chunkOf('note', 0, chunks.length, text, head.length + start, head.length + end))
+  }
+  if (chunks.length === 0) chunks.push(chunkOf('note', 0, 0, heading, head.length, head.length))
+  return mayHaveParts(body) ? [...chunks, ...partsOf(heading, parseBody(body))] : chunks
+}
+
+/** Without one of these there is neither an observation nor a link, and nothing has to be parsed. */
+function mayHaveParts(body: string): boolean {
+  return body.includes('[') || body.includes('#')
+}
+
+function partsOf(heading: string, { observations, links }: ParsedBody): Chunk[] {
+  const chunks: Chunk[] = []
+  const seen = new Set<string>()
+  const add = (kind: RowKind, position: number, text: string) => {
+    const whole = `${heading}\n\n${text.slice(0, LONGEST_PART)}`
+    if (chunks.length < MOST_PARTS) chunks.push(chunkOf(kind, position, 0, whole, 0, 0))
+  }
+  for (const [position, observation] of observations.entries()) {
+    const text = observationText(observation)
+    // As in the index of words: one that says the same as one before it has no row.
+    if (!seen.has(text)) add('observation', position, text)
+    seen.add(text)
+  }
+  for (const [position, link] of links.entries()) {
+    // A link in the middle of a sentence says nothing that the sentence does not say.
+    if (link.type !== INLINE || link.context !== null) add('relation', position, relationText(link))
+  }
+  return chunks
+}
+
+function observationText({ category, content, context }: ParsedObservation): string {
+  return `${category}: ${content}${context === null ? '' : ` (${context})`}`
+}
+
+function relationText({ type, name, context }: ParsedLink): string {
+  return `${type.replaceAll('_', ' ')} ${name}${context === null ? '' : ` (${context})`}`
+}
+
+function chunkOf(kind: RowKind, position: number, number: number, text: string, start: number, end: number): Chunk {
+  const whole = text.toWellFormed()
+  return { kind, position, number, text: whole, start, end, hash: hash('sha256', whole, 'base64url') }
+}
+
+const MONTHS = [
+  ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
+  ...['August', 'September', 'October', 'November', 'December'],
+]
+
+/** As people write it, so that a question about a month finds it. */
+function dateOf({ created_at: createdAt }: ChunkedNote): string {
+  const [year = '', month = '', day = ''] = toRfc3339(createdAt).slice(0, 10).split('-')
+  return `${Number(day)} ${MONTHS[Number(month) - 1] ?? month} ${year}`
+}

@@ -1,0 +1,124 @@
+import { AppError, isAppError } from '../../platform/errors/app-error.ts'
+import type { Logger } from '../../platform/logging/logger.ts'
+import type { Database } from '../../platform/storage/database.ts'
+import { type ModelName, openProvider, type ProviderDeps, reopenProvider } from './open-provider.ts'
+import type { EmbeddingModel, EmbeddingProvider } from './provider.ts'
+import { completedModels, requireModelId } from './store-models.ts'
+
+export interface EmbeddingsOptions extends ProviderDeps {
+  db: Database
+  log: Logger
+}
+
+/** What answers a question about a project: vectors of this number, and the provider that makes such a one of the question. */
+export interface Serving {
+  modelId: number
+  provider: EmbeddingProvider
+}
+
+const REST_MS = 5_000
+const MOST_REMEMBERED = 10_000
+
+/** The provider of the settings, opened when it is first needed; and earlier ones, as long as a project still needs them. */
+export class Embeddings implements AsyncDisposable {
+  readonly #options: EmbeddingsOptions
+  readonly #earlier = new Map<number, Promise<EmbeddingProvider | null>>()
+  /** Projects whose notes the model of the settings has had; that stays so. */
+  readonly #isComplete = new Set<number>()
+  #current: Promise<EmbeddingProvider> | undefined
+  #opened: EmbeddingProvider | undefined
+  #modelId: Promise<number> | undefined
+  #restsUntilMs = Number.NEGATIVE_INFINITY
+  #problem: AppError | undefined
+
+  constructor(options: EmbeddingsOptions) {
+    this.#options = options
+  }
+
+  /** Why the provider could not be opened the last time; null when it could. */
+  get problem(): string | null {
+    return this.#problem?.message ?? null
+  }
+
+  /** Null before it was opened. */
+  get model(): EmbeddingModel | null {
+    return this.#opened?.model ?? null
+  }
+
+  /** `unavailable` when it cannot be opened; it is tried again at most every few seconds. */
+  async current(): Promise<EmbeddingProvider> {
+    const { clock } = this.#options
+    if (this.#problem !== undefined && clock.elapsedMs() < this.#restsUntilMs) throw this.#problem
+    this.#current ??= this.#open()
+    return this.#current
+  }
+
+  /** Of the provider of the settings. */
+  async modelId(): Promise<number> {
+    const { db, clock } = this.#options
+    const { model } = await this.current()
+    this.#modelId ??= requireModelId(db, model, clock.now())
+    try {
+      return await this.#modelId
+    } catch (error) {
+      this.#modelId = undefined
+      throw error
+    }
+  }
+
+  /** While vectors of a new model are made, those of the one before it answer, where they can still be asked. */
+  async serving(projectId: number): Promise<Serving> {
+    const { db } = this.#options
+    const [provider, modelId] = [await this.current(), await this.modelId()]
+    if (this.#isComplete.has(projectId)) return { modelId, provider }
+    const completed = await completedModels(db, projectId)
+    if (completed.some(({ id }) => id === modelId)) this.#remember(projectId)
+    if (completed.length === 0 || this.#isComplete.has(projectId)) return { modelId, provider }
+    for (const model of completed) {
+      const earlier = await this.#reopen(model.id, model)
+      if (earlier !== null) return { modelId: model.id, provider: earlier }
+    }
+    return { modelId, provider }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const opened = await Promise.allSettled([this.#current, ...this.#earlier.values()])
+    for (const result of opened) {
+      if (result.status === 'fulfilled') await result.value?.[Symbol.asyncDispose]()
+    }
+    await this.#options.thread[Symbol.asyncDispose]()
+  }
+
+  async #open(): Promise<EmbeddingProvider> {
+    const { clock, log } = this.#options
+    try {
+      this.#opened = await openProvider(this.#options)
+      this.#problem = undefined
+      return this.#opened
+    } catch (error) {
+      this.#current = undefined
+      this.#restsUntilMs = clock.elapsedMs() + REST_MS
+      const message = 'The embedding provider does not work: see "commonplace doctor"'
+      const problem = isAppError(error) ? error : new AppError('unavailable', message, { cause: error })
+      if (this.#problem?.message !== problem.message) log.warn({ err: error }, 'searching by words only')
+      this.#problem = problem
+      throw problem
+    }
+  }
+
+  #remember(projectId: number): void {
+    if (this.#isComplete.size >= MOST_REMEMBERED) this.#isComplete.clear()
+    this.#isComplete.add(projectId)
+  }
+
+  #reopen(modelId: number, model: ModelName): Promise<EmbeddingProvider | null> {
+    const known = this.#earlier.get(modelId)
+    if (known !== undefined) return known
+    const opening = reopenProvider(this.#options, model).catch((error: unknown) => {
+      this.#options.log.info({ err: error }, 'the embedding model before this one can no longer be asked')
+      return null
+    })
+    this.#earlier.set(modelId, opening)
+    return opening
+  }
+}

@@ -1,0 +1,88 @@
+import type { Clock } from '../../platform/clock/clock.ts'
+import { AppError } from '../../platform/errors/app-error.ts'
+import type { OutboundClient } from '../../platform/outbound/outbound-client.ts'
+import type { KnowledgeSettings } from '../deps.ts'
+import { openBuiltinProvider } from './builtin-provider.ts'
+import { openFolderProvider } from './folder-provider.ts'
+import { openOpenAiProvider } from './openai-provider.ts'
+import type { EmbeddingModel, EmbeddingProvider } from './provider.ts'
+import type { EmbedThread } from './thread/embed-thread.ts'
+
+export type EmbeddingSettings = Pick<
+  KnowledgeSettings,
+  | 'semantic_search_enabled'
+  | 'embedding_provider'
+  | 'embedding_model'
+  | 'embedding_dimensions'
+  | 'embedding_batch_size'
+  | 'embedding_url'
+  | 'embedding_api_key'
+  | 'embedding_timeout'
+  | 'embedding_folder'
+>
+
+export interface ProviderDeps {
+  clock: Clock
+  outbound: OutboundClient
+  thread: EmbedThread
+  settings: EmbeddingSettings
+}
+
+/** Whether vectors are made and asked. */
+export function isSemantic(settings: EmbeddingSettings): boolean {
+  return settings.semantic_search_enabled !== false && settings.embedding_provider !== 'none'
+}
+
+/** What the settings ask for. `unavailable` when it does not work; that may be over later. */
+export async function openProvider(deps: ProviderDeps): Promise<EmbeddingProvider> {
+  const { clock, outbound, thread, settings } = deps
+  switch (settings.embedding_provider) {
+    case 'builtin':
+      return openBuiltinProvider(thread)
+    case 'openai':
+      return openOpenAiProvider({
+        outbound,
+        clock,
+        url: settings.embedding_url ?? '',
+        apiKey: settings.embedding_api_key,
+        model: settings.embedding_model,
+        dimensions: settings.embedding_dimensions,
+        batchSize: settings.embedding_batch_size,
+        timeoutMs: settings.embedding_timeout,
+      })
+    case 'folder':
+      return openFolderProvider({ folder: settings.embedding_folder ?? '', batchSize: settings.embedding_batch_size })
+    default:
+      throw new AppError('unavailable', 'Nothing is embedded: knowledge.embedding_provider is "none"')
+  }
+}
+
+export type ModelName = Pick<EmbeddingModel, 'provider' | 'name' | 'version' | 'dimensions'>
+
+/** A model that was used before, where what the settings still say leads to it; else null. */
+export async function reopenProvider(deps: ProviderDeps, model: ModelName): Promise<EmbeddingProvider | null> {
+  const { settings } = deps
+  const isOpenAi = model.provider === 'openai'
+  if (isOpenAi && settings.embedding_url === null) return null
+  if (model.provider === 'folder' && settings.embedding_folder === null) return null
+  const provider = await openProvider({
+    ...deps,
+    settings: {
+      ...settings,
+      embedding_provider: model.provider,
+      ...(isOpenAi && { embedding_model: model.name, embedding_dimensions: model.dimensions }),
+    },
+  })
+  if (isSameModel(provider.model, model)) return provider
+  await provider[Symbol.asyncDispose]()
+  return null
+}
+
+export function isSameModel(one: ModelName, other: ModelName): boolean {
+  return (
+    one.provider === other.provider &&
+    one.name === other.name &&
+    one.version === other.version &&
+    one.dimensions === other.dimensions
+  )
+}

@@ -1,0 +1,75 @@
+/** A thread cannot share the connections of the server: it has one of its own. */
+import pg from 'pg'
+import { SqliteConnection } from '../../../platform/storage/sqlite-connection.ts'
+
+/** Where a database is, in words that a thread can be told. */
+export type VectorPlace = { engine: 'sqlite'; file: string } | { engine: 'postgres'; url: string }
+
+export interface VectorConnection {
+  readonly engine: 'sqlite' | 'postgres'
+  /** Values are called ?1, ?2 and so on. */
+  ask<Row>(sql: string, values: readonly unknown[]): Promise<Row[]>
+  close(): Promise<void>
+}
+
+export function connectVectors(place: VectorPlace): VectorConnection {
+  return place.engine === 'sqlite' ? connectSqlite(place.file) : connectPostgres(place.url)
+}
+
+// The pages that are read were never read before, or long ago.
+const CACHE_KIB = 2_048
+
+function connectSqlite(file: string): VectorConnection {
+  const connection = new SqliteConnection(file, { readOnly: true, cacheKib: CACHE_KIB })
+  return {
+    engine: 'sqlite',
+    ask: async <Row>(sql: string, values: readonly unknown[]) => connection.rows(sql, values) as Row[],
+    close: async () => connection.close(),
+  }
+}
+
+const INT8 = 20
+const CONNECT_TIMEOUT_MS = 5_000
+const ANSWER_TIMEOUT_MS = 60_000
+
+function connectPostgres(url: string): VectorConnection {
+  let connecting: Promise<pg.Client> | undefined
+  const forget = (one: Promise<pg.Client>) => {
+    if (connecting === one) connecting = undefined
+  }
+  const connect = (): Promise<pg.Client> => {
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: 'commonplace vectors',
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
+      keepAlive: true,
+      types: {
+        getTypeParser: ((oid: number, format?: 'text') =>
+          oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+      },
+    })
+    const ready: Promise<pg.Client> = client.connect().then(() => client)
+    // The next question opens another one.
+    client.on('error', () => forget(ready))
+    return ready
+  }
+  return {
+    engine: 'postgres',
+    async ask<Row>(sql: string, values: readonly unknown[]) {
+      connecting ??= connect()
+      const used = connecting
+      try {
+        const client = await used
+        return (await client.query({ text: sql.replaceAll('?', '$'), values: [...values] })).rows as Row[]
+      } catch (error) {
+        forget(used)
+        void used.then((client) => client.end()).catch(() => {})
+        throw error
+      }
+    },
+    async close() {
+      await connecting?.then((client) => client.end()).catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import type { Database } from '../../../platform/storage/database.ts'
+import type { Embeddings } from '../embeddings.ts'
+import { completedModels } from '../store-models.ts'
+import { type EmbeddingCounts, embeddingCounts, type FailedNote, lastProblem, someFailedNotes } from './store-status.ts'
+
+export interface EmbeddingStatus extends EmbeddingCounts {
+  /** `unavailable`: the provider cannot be asked. `indexing`: some notes have no or old vectors. */
+  status: 'disabled' | 'unavailable' | 'indexing' | 'ready'
+  provider: string | null
+  model: string | null
+  dimensions: number | null
+  failures: FailedNote[]
+  /** Why the provider cannot be asked. */
+  problem: string | null
+  reindexReason: string | null
+  isReindexRecommended: boolean
+}
+
+const SHOWN_FAILURES = 10
+const NOTHING: EmbeddingCounts = { notes: 0, chunks: 0, embeddings: 0, pending: 0, failed: 0 }
+
+export const DISABLED: EmbeddingStatus = {
+  ...NOTHING,
+  status: 'disabled',
+  provider: null,
+  model: null,
+  dimensions: null,
+  failures: [],
+  problem: null,
+  reindexReason: null,
+  isReindexRecommended: false,
+}
+
+export async function embeddingStatus(
+  { db, embeddings }: { db: Database; embeddings: Embeddings },
+  projectId: number,
+): Promise<EmbeddingStatus> {
+  const modelId = await embeddings.modelId().catch(() => null)
+  const { model } = embeddings
+  if (modelId === null || model === null) return { ...DISABLED, status: 'unavailable', problem: embeddings.problem }
+  const key = { projectId, modelId }
+  return db.read(async (snapshot) => {
+    const counts = await embeddingCounts(snapshot, key)
+    const problem = await lastProblem(snapshot, key)
+    const completed = await completedModels(snapshot, projectId)
+    const isChanging = completed.length > 0 && !completed.some(({ id }) => id === modelId)
+    return {
+      ...counts,
+      status: problem !== null ? 'unavailable' : counts.pending > 0 || isChanging ? 'indexing' : 'ready',
+      provider: model.provider,
+      model: model.name,
+      dimensions: model.dimensions,
+      failures: await someFailedNotes(snapshot, key, SHOWN_FAILURES),
+      problem,
+      ...advice(counts, isChanging),
+    } as const
+  })
+}
+
+function advice({ failed }: EmbeddingCounts, isChanging: boolean) {
+  if (failed > 0) {
+    const reason = `${failed} ${failed === 1 ? 'note' : 'notes'} could not be embedded and will not be tried again by itself`
+    return { isReindexRecommended: true, reindexReason: reason }
+  }
+  const reason = 'The embedding model changed: the vectors before answer until all notes have new ones'
+  return { isReindexRecommended: false, reindexReason: isChanging ? reason : null }
+}

@@ -1,0 +1,105 @@
+import { sql } from 'kysely'
+import type { Micros } from '../../../platform/clock/clock.ts'
+import type { Reader } from '../../../platform/storage/database.ts'
+import { numbersIn, textsIn } from '../../../platform/storage/json-list.ts'
+import { statement } from '../../../platform/storage/statement.ts'
+import type { StoredChunk } from './plan-note.ts'
+import type { SyncKey } from './store-sync.ts'
+
+/** A note that changed. */
+export interface ChangedNote {
+  /** Of the change; 0 for one that is tried again. */
+  seq: number
+  external_id: string
+  /** Null when the note is gone. */
+  note_id: number | null
+  title: string
+  created_at: Micros
+  metadata: string
+  size: number
+}
+
+const NOTE_COLUMNS = sql.raw(`
+  n.id as note_id, coalesce(n.title, '') as title, coalesce(n.created_at, 0) as created_at,
+  coalesce(n.metadata, '{}') as metadata, coalesce(n.size, 0) as size`)
+
+const changed = statement<{ projectId: number; after: number; limit: number }, ChangedNote>(
+  (_query, p) => sql`
+    select c.seq, c.external_id, ${NOTE_COLUMNS}
+    from note_changes c left join notes n on n.external_id = c.external_id and n.project_id = c.project_id
+    where c.project_id = ${p('projectId')} and c.seq > ${p('after')} order by c.seq limit ${p('limit')}`,
+)
+
+/** The notes behind a change, in the order of their last changes. */
+export function changedNotes(reader: Reader, projectId: number, after: number, limit: number): Promise<ChangedNote[]> {
+  return reader.run(changed, { projectId, after, limit })
+}
+
+const trashed = statement<{ projectId: number; ids: string }, { note_id: number; external_id: string }>(
+  (_query, p, engine) => sql`
+    select note_id, external_id from note_trash
+    where project_id = ${p('projectId')} and external_id in ${textsIn(engine, p('ids'))}`,
+)
+
+/** Notes that had one of these ids and were deleted; another one may have it by now. */
+export function trashedNotes(reader: Reader, projectId: number, externalIds: readonly string[]) {
+  return reader.run(trashed, { projectId, ids: JSON.stringify(externalIds) })
+}
+
+const failed = statement<{ projectId: number; modelId: number; now: Micros; limit: number }, ChangedNote>(
+  (_query, p) => sql`
+    select 0 as seq, n.external_id, ${NOTE_COLUMNS}
+    from embedding_failures f join notes n on n.id = f.note_id
+    where f.project_id = ${p('projectId')} and f.model_id = ${p('modelId')} and f.due_at <= ${p('now')}
+    order by f.due_at limit ${p('limit')}`,
+)
+
+/** Notes that failed and whose time has come. */
+export function failedNotes(reader: Reader, key: SyncKey, now: Micros, limit: number): Promise<ChangedNote[]> {
+  return reader.run(failed, { ...key, now, limit })
+}
+
+const contents = statement<{ ids: string }, { note_id: number; content: string }>(
+  (_query, p, engine) => sql`
+    select note_id, content from note_contents where note_id in ${numbersIn(engine, p('ids'))}`,
+)
+
+export async function contentsOf(reader: Reader, noteIds: readonly number[]): Promise<Map<number, string>> {
+  const rows = await reader.run(contents, { ids: JSON.stringify(noteIds) })
+  return new Map(rows.map(({ note_id, content }) => [note_id, content]))
+}
+
+type StoredRow = StoredChunk & { note_id: number }
+
+const stored = statement<{ projectId: number; modelId: number; ids: string }, StoredRow>(
+  (_query, p, engine) => sql`
+    select id, note_id, kind, position, number, start_at as "start", end_at as "end", hash from note_vectors
+    where project_id = ${p('projectId')} and model_id = ${p('modelId')} and note_id in ${numbersIn(engine, p('ids'))}`,
+)
+
+/** What there is of these notes, by their numbers. */
+export async function storedChunks(
+  reader: Reader,
+  key: SyncKey,
+  noteIds: readonly number[],
+): Promise<Map<number, StoredRow[]>> {
+  return Map.groupBy(await reader.run(stored, { ...key, ids: JSON.stringify(noteIds) }), ({ note_id }) => note_id)
+}
+
+const fingerprints = statement<
+  { projectId: number; modelId: number; ids: string },
+  { note_id: number; fingerprint: string }
+>(
+  (_query, p, engine) => sql`
+    select note_id, fingerprint from note_embeddings
+    where project_id = ${p('projectId')} and model_id = ${p('modelId')} and note_id in ${numbersIn(engine, p('ids'))}`,
+)
+
+export async function fingerprintsOf(
+  reader: Reader,
+  key: SyncKey,
+  noteIds: readonly number[],
+): Promise<Map<number, string>> {
+  const rows = await reader.run(fingerprints, { ...key, ids: JSON.stringify(noteIds) })
+  return new Map(rows.map(({ note_id, fingerprint }) => [note_id, fingerprint]))
+}

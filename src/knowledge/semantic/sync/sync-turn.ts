@@ -1,0 +1,210 @@
+import { type Clock, MICROS_PER_MS } from '../../../platform/clock/clock.ts'
+import { type Backoff, retryDelayMs } from '../../../platform/jobs/backoff.ts'
+import type { Database, Reader, Transaction } from '../../../platform/storage/database.ts'
+import { embedOf } from '../../text/note-metadata.ts'
+import { type EmbedContext, type EmbeddedNote, embedNotes } from './embed-notes.ts'
+import { type ChunkPlace, type NoteWork, planRemoval } from './plan-note.ts'
+import {
+  type ChangedNote,
+  changedNotes,
+  contentsOf,
+  failedNotes,
+  fingerprintsOf,
+  storedChunks,
+  trashedNotes,
+} from './store-notes-to-embed.ts'
+import { advanceProject, otherModels, type SyncKey, type SyncState } from './store-sync.ts'
+import {
+  attemptsOf,
+  dropStaleVectors,
+  forgetFailures,
+  insertVectors,
+  moveVectors,
+  type NewVector,
+  orphans,
+  recordEmbeddings,
+  recordFailure,
+  removeVectors,
+} from './store-vectors.ts'
+
+export interface TurnContext extends EmbedContext {
+  db: Database
+  clock: Clock
+  owner: string
+}
+
+export interface Turn {
+  /** Where the next one begins; undefined when another process has the project, or it begins from the start. */
+  synced: number | undefined
+  /** Notes whose vectors changed. */
+  noteIds: number[]
+  /** Whether anything was left to do. */
+  hadWork: boolean
+}
+
+export const LEASE_MS = 60_000
+const NOTES = 64
+const CHARACTERS = 100_000
+// What one transaction writes: some milliseconds of it.
+const VECTORS_AT_ONCE = 256
+const ORPHANS = 1_000
+
+const MOST_ATTEMPTS = 5
+const NOTE_BACKOFF: Backoff = { initialMs: 10_000, maxMs: 3_600_000, coefficient: 6, jitter: 0.2 }
+const LONGEST_ERROR = 500
+
+/** The notes that waited longest, read, embedded and written. */
+export async function syncTurn(context: TurnContext, key: SyncKey, state: SyncState): Promise<Turn> {
+  const batch = await readBatch(context, key, state)
+  if (batch.to === state.synced_seq && batch.removals.length === 0 && batch.works.length === 0) {
+    return { synced: state.synced_seq, noteIds: [], hadWork: false }
+  }
+  const embedded = batch.works.length === 0 ? [] : await embedNotes(context, batch.works)
+  const notes = [...batch.removals, ...embedded]
+  const synced = await writeNotes(context, key, { ...batch, from: state.synced_seq }, notes)
+  return { synced, noteIds: notes.map(({ plan }) => plan.noteId), hadWork: true }
+}
+
+interface Batch {
+  to: number
+  works: NoteWork[]
+  removals: EmbeddedNote[]
+  fingerprints: Map<number, string>
+  others: number[]
+}
+
+function readBatch({ db, clock }: TurnContext, key: SyncKey, state: SyncState): Promise<Batch> {
+  return db.read(async (snapshot) => {
+    const changed = withinSize(await changedNotes(snapshot, key.projectId, state.synced_seq, NOTES))
+    const to = changed.at(-1)?.seq ?? state.synced_seq
+    const notes = changed.length > 0 ? changed : withinSize(await failedNotes(snapshot, key, clock.now(), NOTES))
+    const gone = await goneNotes(snapshot, key, notes, state.synced_seq === 0)
+    const known = notes.filter((note): note is KnownNote => note.note_id !== null)
+    const embedded = known.filter((note) => embedOf(JSON.parse(note.metadata)))
+    const ids = [...new Set([...known.map(({ note_id: noteId }) => noteId), ...gone])]
+    const stored = await storedChunks(snapshot, key, ids)
+    const contents = await contentsOf(
+      snapshot,
+      embedded.map(({ note_id: noteId }) => noteId),
+    )
+    const works = embedded.map(({ note_id: noteId, seq, title, created_at }) => ({
+      noteId,
+      note: { title, created_at },
+      content: contents.get(noteId) ?? '',
+      stored: stored.get(noteId) ?? [],
+      isForced: seq > 0 && seq <= state.forced_seq,
+    }))
+    const kept = new Set(works.map(({ noteId }) => noteId))
+    const removals = ids
+      .filter((id) => !kept.has(id))
+      .map((id) => ({ plan: planRemoval(id, stored.get(id) ?? []), vectors: [], refusal: null }))
+    const fingerprints = await fingerprintsOf(snapshot, key, ids)
+    return { to, works, removals, fingerprints, others: await otherModels(snapshot, key) }
+  })
+}
+
+type KnownNote = ChangedNote & { note_id: number }
+
+/** Whatever had the id of one of these notes. Those that were taken out of the trash, too, are found by what they left. */
+async function goneNotes(
+  snapshot: Reader,
+  key: SyncKey,
+  notes: readonly ChangedNote[],
+  isFirst: boolean,
+): Promise<number[]> {
+  const externalIds = notes.map((note) => note.external_id)
+  const trashed = await trashedNotes(snapshot, key.projectId, externalIds)
+  const inTrash = new Set(trashed.map((note) => note.external_id))
+  const isUnknown = notes.some((note) => note.note_id === null && !inTrash.has(note.external_id))
+  const lost = isUnknown || isFirst ? await orphans(snapshot, key, ORPHANS) : []
+  return [...trashed.map(({ note_id: noteId }) => noteId), ...lost]
+}
+
+/** The first one always. */
+function withinSize(notes: readonly ChangedNote[]): ChangedNote[] {
+  let left = CHARACTERS
+  const count = notes.findIndex(({ size }) => {
+    const isFull = left <= 0
+    left -= size
+    return isFull
+  })
+  return count === -1 ? [...notes] : notes.slice(0, count)
+}
+
+/** In as many transactions as are needed to keep each of them short; the last one moves on. */
+async function writeNotes(
+  context: TurnContext,
+  key: SyncKey,
+  batch: Pick<Batch, 'to' | 'fingerprints' | 'others'> & { from: number },
+  notes: readonly EmbeddedNote[],
+): Promise<number | undefined> {
+  const { db, clock, owner } = context
+  const added = notes.flatMap(({ plan, vectors }) =>
+    vectors.map((vector, at): NewVector => ({ ...(plan.added[at] as ChunkPlace), noteId: plan.noteId, vector })),
+  )
+  const inStep = (to: number, work: (tx: Transaction, seq: number) => Promise<void>): Promise<number | undefined> =>
+    db.write(
+      async (tx) => {
+        const until = clock.now() + LEASE_MS * MICROS_PER_MS
+        const seq = await advanceProject(tx, key, { owner, from: batch.from, to, until })
+        if (seq === undefined) return undefined
+        await work(tx, seq)
+        return to
+      },
+      { isolation: 'read committed' },
+    )
+  for (; added.length > VECTORS_AT_ONCE; ) {
+    const some = added.splice(0, VECTORS_AT_ONCE)
+    const step = await inStep(batch.from, (tx) => insertVectors(tx, key, some))
+    if (step === undefined) return undefined
+  }
+  return inStep(batch.to, async (tx, seq) => {
+    await insertVectors(tx, key, added)
+    await moveVectors(
+      tx,
+      notes.flatMap(({ plan }) => plan.moved),
+    )
+    await removeVectors(
+      tx,
+      notes.flatMap(({ plan }) => plan.removed),
+    )
+    const changed = notes.filter((note) => isChanged(note, batch.fingerprints.get(note.plan.noteId)))
+    await recordEmbeddings(
+      tx,
+      key,
+      changed.map(({ plan }) => ({ ...plan, seq })),
+    )
+    for (const modelId of batch.others) {
+      for (const { plan } of notes) await dropStaleVectors(tx, { ...key, modelId }, plan)
+    }
+    await settleFailures(tx, context, key, notes)
+  })
+}
+
+function isChanged({ plan }: EmbeddedNote, fingerprint: string | undefined): boolean {
+  // A note that never had a vector needs no row that says it has none.
+  if (plan.chunks === 0 && plan.removed.length === 0) return fingerprint !== undefined && fingerprint !== ''
+  return plan.fingerprint !== fingerprint || plan.added.length + plan.moved.length + plan.removed.length > 0
+}
+
+async function settleFailures(
+  tx: Transaction,
+  { clock }: TurnContext,
+  key: SyncKey,
+  notes: readonly EmbeddedNote[],
+): Promise<void> {
+  const done = notes.filter(({ refusal }) => refusal === null)
+  await forgetFailures(
+    tx,
+    key,
+    done.map(({ plan }) => plan.noteId),
+  )
+  for (const { plan, refusal } of notes) {
+    if (refusal === null) continue
+    const { noteId } = plan
+    const attempts = (await attemptsOf(tx, key, noteId)) + 1
+    const now = clock.now()
+    const dueAt = attempts < MOST_ATTEMPTS ? now + retryDelayMs(attempts, NOTE_BACKOFF) * MICROS_PER_MS : null
+    await recordFailure(tx, key, { noteId, attempts, dueAt, error: refusal.slice(0, LONGEST_ERROR), failedAt: now })
+  }
+}

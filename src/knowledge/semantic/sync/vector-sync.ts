@@ -1,0 +1,316 @@
+/**
+ * Keeps the vectors of notes in step with their texts, in the background.
+ *
+ * Nothing is written for it when a note changes: the feed of changes says which notes are behind the place up to which a project was
+ * embedded. A note that changes again before its turn is there once. The place moves on in the transaction that writes the
+ * vectors, so nothing is lost by a crash, and what is done twice changes nothing. On PostgreSQL a process takes a
+ * project for a while; what it had not finished is taken over when that is over.
+ *
+ * Another model begins at the first change, beside the vectors that are there; those go when it has come to the end.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type Clock, MICROS_PER_MS, sleep } from '../../../platform/clock/clock.ts'
+import { AppError } from '../../../platform/errors/app-error.ts'
+import { newId } from '../../../platform/ids/uuid.ts'
+import { type Backoff, retryDelayMs } from '../../../platform/jobs/backoff.ts'
+import type { Logger } from '../../../platform/logging/logger.ts'
+import type { Database } from '../../../platform/storage/database.ts'
+import { type Worker, WorkerStop } from '../../../platform/supervisor/supervisor.ts'
+import { CHANGES_TOPIC } from '../../history/store-changes.ts'
+import type { Project } from '../../note/note.ts'
+import type { Embeddings } from '../embeddings.ts'
+import type { EmbedThread } from '../thread/embed-thread.ts'
+import { Bell } from './bell.ts'
+import { Busyness } from './busyness.ts'
+import { type EmbeddingStatus, embeddingStatus } from './embedding-status.ts'
+import {
+  claimProject,
+  completeProject,
+  failProject,
+  lastChange,
+  nextDue,
+  otherModels,
+  releaseProject,
+  restartProject,
+  type SyncKey,
+  type SyncState,
+  syncState,
+  waitingProjects,
+} from './store-sync.ts'
+import { projectsWithVectors, removeModelRows } from './store-vectors.ts'
+import { LEASE_MS, syncTurn } from './sync-turn.ts'
+
+export interface VectorSync extends Worker {
+  /** Settles when all that was written before the call is embedded; rejects when the provider fails meanwhile. */
+  caughtUp(projectId?: number): Promise<void>
+  status(project: Pick<Project, 'id'>): Promise<EmbeddingStatus>
+  /** Embeds all notes anew, of one project or of all; what is there answers meanwhile. Resolves when that is asked for. */
+  reindex(project: Pick<Project, 'id'> | null): Promise<void>
+}
+
+export interface VectorSyncOptions {
+  db: Database
+  clock: Clock
+  log: Logger
+  embeddings: Embeddings
+  thread: EmbedThread
+  settings: { index_delay_ms: number }
+  /** Told which vectors changed. */
+  onChanged?(projectId: number, noteIds: readonly number[]): void
+  /** How long to leave the machine to others after a turn of so many milliseconds. */
+  restMs?(turnMs: number): number
+}
+
+const REINDEX_TOPIC = 'knowledge.reindex-vectors'
+// PostgreSQL tells nobody of changes.
+const LOOK_EVERY_MS = 1_000
+const ROWS = 500
+const LONGEST_DRAIN_MS = 5_000
+const LONGEST_ERROR = 500
+const BACKOFF: Backoff = { initialMs: 1_000, maxMs: 300_000, coefficient: 2, jitter: 0.2 }
+// One SQLite file has one server, which takes over what it had before it was started again.
+const ALONE = 'server'
+
+interface Waiter {
+  /** By project: the change that must be reached. */
+  targets: Map<number, number>
+  resolve(): void
+  reject(reason: unknown): void
+}
+
+type Outcome = 'more' | 'done' | 'failed'
+
+export class NoteVectorSync implements VectorSync {
+  readonly name = 'vector sync'
+  readonly #options: VectorSyncOptions
+  readonly #owner: string
+  readonly #bell: Bell
+  readonly #restMs: (turnMs: number) => number
+  readonly #waiters = new Set<Waiter>()
+  /** What this process has taken over, and until when. */
+  readonly #claims = new Map<number, { state: SyncState; untilMs: number }>()
+  readonly #settling: { round: number; resolve(): void; reject(reason: unknown): void }[] = []
+  #rounds = 0
+  #openings = 0
+  #isStopped = false
+
+  constructor(options: VectorSyncOptions) {
+    this.#options = options
+    this.#owner = options.db.engine === 'sqlite' ? ALONE : newId()
+    this.#bell = new Bell(options.clock)
+    const busyness = new Busyness()
+    this.#restMs = options.restMs ?? ((turnMs) => busyness.restMs(turnMs))
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { db, clock, settings } = this.#options
+    const stops = [
+      db.subscribe(CHANGES_TOPIC, () => this.#bell.ringIn(settings.index_delay_ms)),
+      db.subscribe(REINDEX_TOPIC, () => this.#bell.ring()),
+    ]
+    const hurry = new AbortController()
+    signal.addEventListener('abort', () => {
+      const graceMs = signal.reason instanceof WorkerStop ? signal.reason.graceMs / 2 : LONGEST_DRAIN_MS
+      clock.after(Math.min(graceMs, LONGEST_DRAIN_MS), () => hurry.abort(signal.reason))
+    })
+    this.#bell.ring()
+    try {
+      while (!signal.aborted) {
+        await this.#bell.rings(signal)
+        if (signal.aborted) break
+        const round = ++this.#rounds
+        await this.#round(signal, hurry.signal)
+        while (this.#settling[0] !== undefined && this.#settling[0].round <= round) this.#settling.shift()?.resolve()
+      }
+    } finally {
+      for (const stop of stops) stop()
+      this.#bell.stop()
+      this.#isStopped = true
+      this.#rejectWaiters(stopped())
+      for (const { reject } of this.#settling.splice(0)) reject(stopped())
+      await this.#release()
+    }
+  }
+
+  async caughtUp(projectId?: number): Promise<void> {
+    const { db } = this.#options
+    if (this.#isStopped) throw stopped()
+    const ids = projectId === undefined ? await waitingProjects(db, await this.#modelId(), this.#now()) : [projectId]
+    const targets = new Map<number, number>()
+    for (const id of ids) targets.set(id, await lastChange(db, id))
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#waiters.add({ targets, resolve, reject })
+    this.#bell.ring()
+    return promise
+  }
+
+  /** Settles when nothing is left that could be done now; also what failed was tried. */
+  settled(): Promise<void> {
+    if (this.#isStopped) return Promise.reject(stopped())
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#settling.push({ round: this.#rounds + 1, resolve, reject })
+    this.#bell.ring()
+    return promise
+  }
+
+  status({ id }: Pick<Project, 'id'>): Promise<EmbeddingStatus> {
+    return embeddingStatus(this.#options, id)
+  }
+
+  async reindex(project: Pick<Project, 'id'> | null): Promise<void> {
+    const { db } = this.#options
+    const ids = project === null ? await projectsWithVectors(db) : [project.id]
+    for (const id of ids) {
+      await db.write(async (tx) => {
+        await restartProject(tx, id, await lastChange(tx, id))
+        tx.signal(REINDEX_TOPIC)
+      })
+    }
+    this.#bell.ring()
+  }
+
+  #now(): number {
+    return this.#options.clock.now()
+  }
+
+  #modelId(): Promise<number> {
+    return this.#options.embeddings.modelId()
+  }
+
+  /** One project after the other, some notes of each in turn, until none waits. Throws nothing but trouble with storage. */
+  async #round(signal: AbortSignal, hurry: AbortSignal): Promise<void> {
+    const { db } = this.#options
+    if (db.engine === 'postgres') this.#bell.ringIn(Math.max(LOOK_EVERY_MS, this.#options.settings.index_delay_ms))
+    const modelId = await this.#opened()
+    if (modelId === null) return
+    const waiting = await waitingProjects(db, modelId, this.#now())
+    for (let projectId = waiting.shift(); projectId !== undefined && !signal.aborted; projectId = waiting.shift()) {
+      const outcome = await this.#turn({ projectId, modelId }, signal, hurry)
+      if (outcome === 'more') waiting.push(projectId)
+      if (outcome === 'failed') break
+    }
+    await this.#answerWaiters(modelId)
+    const due = await nextDue(db, modelId, this.#now())
+    if (due !== null) this.#bell.ringIn(Math.max(0, (due - this.#now()) / MICROS_PER_MS))
+  }
+
+  /** Null when the provider does not work; it is tried again later. */
+  async #opened(): Promise<number | null> {
+    try {
+      const modelId = await this.#modelId()
+      this.#openings = 0
+      return modelId
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      this.#rejectWaiters(error)
+      this.#bell.ringIn(retryDelayMs(++this.#openings, BACKOFF))
+      return null
+    }
+  }
+
+  async #turn(key: SyncKey, signal: AbortSignal, hurry: AbortSignal): Promise<Outcome> {
+    const { db, clock, thread, embeddings, onChanged } = this.#options
+    const state = await this.#claim(key)
+    if (state === undefined) return 'done'
+    const startedMs = clock.elapsedMs()
+    try {
+      const provider = await embeddings.current()
+      const context = { db, clock, thread, provider, owner: this.#owner, signal: hurry }
+      const { synced, noteIds, hadWork } = await syncTurn(context, key, state)
+      if (!hadWork) return await this.#finish(key, state)
+      if (synced === undefined) this.#claims.delete(key.projectId)
+      else state.synced_seq = synced
+      if (noteIds.length > 0) onChanged?.(key.projectId, noteIds)
+    } catch (error) {
+      if (hurry.aborted) return 'failed'
+      if (!(error instanceof AppError)) throw error
+      await this.#fail(key, state, error)
+      return 'failed'
+    }
+    await this.#answerWaiters(key.modelId)
+    await this.#rest(clock.elapsedMs() - startedMs, signal)
+    return 'more'
+  }
+
+  async #claim(key: SyncKey): Promise<SyncState | undefined> {
+    const { db, clock } = this.#options
+    const known = this.#claims.get(key.projectId)
+    if (known !== undefined && clock.elapsedMs() < known.untilMs) return known.state
+    const now = this.#now()
+    const lease = { owner: this.#owner, now, until: now + LEASE_MS * MICROS_PER_MS }
+    const untilMs = clock.elapsedMs() + LEASE_MS / 2
+    const state = await db.write((tx) => claimProject(tx, key, lease), { isolation: 'read committed' })
+    if (state !== undefined) this.#claims.set(key.projectId, { state, untilMs })
+    return state
+  }
+
+  /** Nothing is left of the project. */
+  async #finish(key: SyncKey, { completed_at: completedAt }: SyncState): Promise<Outcome> {
+    const { db } = this.#options
+    const isFirst = completedAt === null
+    this.#claims.delete(key.projectId)
+    if (isFirst) await db.write((tx) => completeProject(tx, key, this.#now()), { isolation: 'read committed' })
+    else if (db.engine === 'postgres') await this.#releaseOne(key)
+    for (const modelId of await otherModels(db, key)) {
+      const old = { ...key, modelId }
+      while ((await db.write((tx) => removeModelRows(tx, old, ROWS), { isolation: 'read committed' })) > 0)
+        await nextTurn()
+    }
+    return 'done'
+  }
+
+  async #fail(key: SyncKey, state: SyncState, error: AppError): Promise<void> {
+    const { db, log } = this.#options
+    const failures = state.failures + 1
+    const delayMs = retryDelayMs(failures, BACKOFF)
+    log.warn({ err: error, projectId: key.projectId, delayMs }, 'notes could not be embedded; they are tried again')
+    const failure = {
+      failures,
+      error: error.message.slice(0, LONGEST_ERROR),
+      dueAt: this.#now() + delayMs * MICROS_PER_MS,
+    }
+    await db.write((tx) => failProject(tx, key, failure), { isolation: 'read committed' })
+    this.#claims.delete(key.projectId)
+    this.#rejectWaiters(error)
+  }
+
+  async #rest(turnMs: number, signal: AbortSignal): Promise<void> {
+    const restMs = this.#restMs(turnMs)
+    if (restMs > 0) await sleep(this.#options.clock, restMs, signal).catch(() => {})
+    else await nextTurn()
+  }
+
+  async #answerWaiters(modelId: number): Promise<void> {
+    const { db } = this.#options
+    for (const waiter of this.#waiters) {
+      for (const [projectId, target] of waiter.targets) {
+        const state = await syncState(db, { projectId, modelId })
+        if (target === 0 || (state?.synced_seq ?? 0) >= target) waiter.targets.delete(projectId)
+      }
+      if (waiter.targets.size > 0) continue
+      this.#waiters.delete(waiter)
+      waiter.resolve()
+    }
+  }
+
+  #rejectWaiters(reason: unknown): void {
+    for (const waiter of this.#waiters) waiter.reject(reason)
+    this.#waiters.clear()
+  }
+
+  /** Others need not wait until the time is over. */
+  async #release(): Promise<void> {
+    const { db, embeddings } = this.#options
+    if (db.engine === 'sqlite' || this.#claims.size === 0) return
+    const modelId = await embeddings.modelId()
+    for (const projectId of this.#claims.keys()) await this.#releaseOne({ projectId, modelId })
+  }
+
+  async #releaseOne(key: SyncKey): Promise<void> {
+    await this.#options.db.write((tx) => releaseProject(tx, key, this.#owner), { isolation: 'read committed' })
+  }
+}
+
+function stopped(): AppError {
+  return new AppError('unavailable', 'Nothing is embedded any more: the server is stopping')
+}

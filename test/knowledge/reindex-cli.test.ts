@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { runCommand } from '../cli/run-command.ts'
+import { postgresUnavailable } from '../support/postgres.ts'
+import { EmbeddingEndpoint } from './embedding-endpoint.ts'
+import { NotesApi } from './notes-api.ts'
+import { search, titles, untilEmbedded } from './search-api.ts'
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  const unavailable = engine === 'postgres' ? postgresUnavailable() : null
+  test(`reindex makes words and vectors anew beside a server (${engine})`, { skip: unavailable ?? false }, async () => {
+    await using notes = await NotesApi.start({ engine, env: { COMMONPLACE_KNOWLEDGE__INDEX_DELAY_MS: '0' } })
+    const { server } = notes
+    const place = { COMMONPLACE_DATA_DIR: server.dataDir, COMMONPLACE_DATABASE_URL: server.databaseUrl ?? '' }
+    const whale = await notes.create({ title: 'Whale', content: 'A mammal of the sea.\n\n- [fact] breathes air\n' })
+    await notes.create({ title: 'Trout', content: 'A fish of the river.' })
+    const other = await notes.project('Elsewhere')
+    await other.create({ title: 'Sparrow', content: 'A bird of the town.' })
+
+    const one = await runCommand(['reindex', 'Elsewhere', '--json'], place)
+    assert.equal(one.status, 0, one.stderr)
+    assert.deepEqual(JSON.parse(one.stdout), [{ id: other.projectId, name: 'Elsewhere', notes: 1, chunks: 1 }])
+
+    const all = await runCommand(['reindex'], place)
+    assert.equal(all.status, 0, all.stderr)
+    assert.match(all.stdout, /^indexed main: 2 notes, \d+ vectors\nindexed Elsewhere: 1 note, 1 vector\n$/)
+    assert.match(all.stderr, /main: reading notes: 100 %/)
+    assert.match(all.stderr, /main: embedding notes: 100 %/)
+    await untilEmbedded(notes, whale)
+    assert.deepEqual(titles(await search(notes, { text: 'mammal', entity_types: ['entity'] })), ['Whale'])
+  })
+}
+
+test('reindex of a project that is not there fails and says so', async () => {
+  await using notes = await NotesApi.start()
+  const { status, stderr } = await runCommand(['reindex', 'Nowhere'], { COMMONPLACE_DATA_DIR: notes.server.dataDir })
+  assert.equal(status, 1)
+  assert.match(stderr, /Project 'Nowhere' not found/)
+})
+
+test('reindex without semantic search makes the words anew, and with a provider that fails says why', async () => {
+  await using notes = await NotesApi.start({ env: { COMMONPLACE_KNOWLEDGE__EMBEDDING_PROVIDER: 'none' } })
+  await notes.create({ title: 'Whale', content: 'A mammal of the sea.' })
+  const place = { COMMONPLACE_DATA_DIR: notes.server.dataDir }
+  const words = await runCommand(['reindex'], { ...place, COMMONPLACE_KNOWLEDGE__EMBEDDING_PROVIDER: 'none' })
+  assert.deepEqual([words.status, words.stdout], [0, 'indexed main: 1 note, 0 vectors\n'])
+  await using endpoint = await EmbeddingEndpoint.start()
+  endpoint.mood = 'talks nonsense'
+  const failed = await runCommand(['reindex'], { ...place, ...endpoint.environment })
+  assert.equal(failed.status, 1)
+  assert.match(failed.stderr, /commonplace: .*did not answer with JSON/)
+})

@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { after, before, describe, test } from 'node:test'
+import { postgresUnavailable } from '../support/postgres.ts'
+import { NotesApi, type WireNote } from './notes-api.ts'
+import { marked, search, titles, untilEmbedded, type WireAnswer } from './search-api.ts'
+
+const AT_ONCE = { COMMONPLACE_KNOWLEDGE__INDEX_DELAY_MS: '0' }
+const FILLER = 'The committee met again and talked about the budget of the coming year at length. '
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  const unavailable = engine === 'postgres' ? postgresUnavailable() : null
+  const title = `search by meaning (${engine === 'sqlite' ? 'SQLite' : 'PostgreSQL'})`
+  describe(title, { skip: unavailable !== null && `PostgreSQL: ${unavailable}` }, () => {
+    let notes: NotesApi
+    let dog: WireNote
+    before(async () => {
+      notes = await NotesApi.start({ engine, env: AT_ONCE })
+      dog = await notes.create({
+        title: 'Puppy training',
+        content:
+          'Teach a young dog to sit with small treats.\n\n- [tip] reward the puppy at once #pets\n- see [[Kennel]]\n',
+        entity_metadata: { tags: ['pets'] },
+      })
+      await notes.create({
+        title: 'Tax return',
+        content: 'Deductions for the office and what the revenue service wants.',
+      })
+      await notes.create({
+        title: 'Minutes',
+        content: `${`# Budget\n\n${FILLER.repeat(20)}\n\n`.repeat(3)}# Kitchen\n\nThe oven bakes bread and cakes unevenly.\n`,
+      })
+      const other = await notes.project('Elsewhere')
+      const secret = await other.create({
+        title: 'Hidden hound',
+        content: 'A dog that nobody here may see, with treats.',
+      })
+      await untilEmbedded(other, secret)
+      for (const { external_id: id } of (await search(notes, { entity_types: ['entity'] })).results) {
+        await untilEmbedded(notes, { external_id: id })
+      }
+    })
+    after(() => notes.server.stop())
+
+    const ask = (body: Record<string, unknown>, query = ''): Promise<WireAnswer> => search(notes, body, { query })
+
+    test('finds what has none of the words, and says by which passage', async () => {
+      const { results, ...envelope } = await ask({
+        text: 'educating a hound',
+        retrieval_mode: 'vector',
+        entity_types: ['entity'],
+        min_similarity: 0,
+      })
+      assert.equal(results[0]?.title, 'Puppy training')
+      assert.ok(results[0]?.matched_chunk?.startsWith('Teach a young dog'), 'of a short note, all of it')
+      assert.ok((results[0]?.score ?? 0) <= 1)
+      assert.deepEqual(envelope, { current_page: 1, page_size: 10, total: 0, total_is_exact: false, has_more: false })
+    })
+
+    test('answers with the passages of a long note that are meant, not with all of it', async () => {
+      const { results } = await ask({
+        text: 'baking bread in the oven',
+        retrieval_mode: 'vector',
+        entity_types: ['entity'],
+      })
+      assert.equal(results[0]?.title, 'Minutes')
+      const chunk = results[0]?.matched_chunk as string
+      assert.match(chunk.split('\n---\n')[0] as string, /oven bakes bread/)
+      assert.ok(chunk.length < 6_000)
+      assert.ok(results[0]?.snippets.some((snippet) => marked(snippet).includes('<oven>')))
+    })
+
+    test('finds with hybrid what either way finds, each row once', async () => {
+      const {
+        results,
+        total,
+        total_is_exact: isExact,
+      } = await ask({ text: 'training a hound', retrieval_mode: 'hybrid' })
+      assert.equal(results[0]?.title, 'Puppy training')
+      assert.deepEqual([total, isExact], [0, false])
+      const keys = results.map((hit) => [hit.type, hit.entity_id, hit.observation_id, hit.relation_id].join())
+      assert.equal(new Set(keys).size, keys.length)
+      for (const { matched_chunk: chunk, type } of results) assert.equal(typeof chunk, 'string', type)
+      const scores = results.map(({ score }) => score)
+      assert.deepEqual(
+        scores,
+        scores.toSorted((one, other) => other - one),
+      )
+      const words = await ask({ text: 'revenue deductions', retrieval_mode: 'hybrid', min_similarity: 1 })
+      assert.deepEqual(titles(words), ['Tax return'])
+      assert.equal(words.results[0]?.matched_chunk, words.results[0]?.content)
+    })
+
+    test('keeps to filters, kinds and the least similarity', async () => {
+      const near = { text: 'dog', min_similarity: 0 }
+      for (const mode of ['vector', 'hybrid']) {
+        const only = async (more: object) => titles(await ask({ ...near, retrieval_mode: mode, ...more }))
+        assert.deepEqual(
+          new Set(await only({ tags: ['pets'] })),
+          new Set(['Puppy training', 'Puppy training → Kennel']),
+        )
+        assert.deepEqual(await only({ tags: ['nothing'] }), [])
+        assert.deepEqual(await only({ after_date: '2999-01-01' }), [])
+        assert.deepEqual(await only({ note_types: ['recipe'] }), [])
+        const { results } = await ask({ ...near, retrieval_mode: mode, categories: ['tip'] })
+        assert.deepEqual(
+          results.map(({ type, category }) => [type, category]),
+          [['observation', 'tip']],
+        )
+        const kinds = await ask({ ...near, retrieval_mode: mode, entity_types: ['relation'] })
+        assert.ok(kinds.results.every(({ type }) => type === 'relation'))
+      }
+      assert.deepEqual(titles(await ask({ text: 'dog', retrieval_mode: 'vector', min_similarity: 1 })), [])
+    })
+
+    test('pages without a gap or a repetition, and says whether there is more', async () => {
+      const asked = { text: 'the dog and the office', retrieval_mode: 'hybrid', min_similarity: 0 }
+      const all = await ask(asked, '?page_size=100')
+      const seen: string[] = []
+      for (let page = 1; ; page++) {
+        const answer = await ask(asked, `?page=${page}&page_size=2`)
+        seen.push(...answer.results.map(({ permalink }) => permalink as string))
+        if (!answer.has_more) break
+      }
+      assert.deepEqual(
+        seen,
+        all.results.map(({ permalink }) => permalink),
+      )
+      assert.deepEqual(titles(await ask(asked, '?page=1000000&page_size=100')), [])
+    })
+
+    test('never shows what is in another project', async () => {
+      for (const mode of ['vector', 'hybrid']) {
+        const { results } = await ask({ text: 'hidden hound with treats', retrieval_mode: mode, min_similarity: 0 })
+        assert.ok(results.length > 0)
+        for (const { title } of results) assert.notEqual(title, 'Hidden hound')
+      }
+      const { body } = await notes.api.post(`/v2/${notes.projectId}/inspect/query`, 200, {
+        body: { text: 'hidden hound', retrieval_mode: 'hybrid' },
+      })
+      assert.equal(JSON.stringify(body).includes('Hidden hound'), false)
+    })
+
+    test('forgets a note that is deleted at once', async () => {
+      const note = await notes.create({ title: 'Volcano', content: 'Lava flows down the crater.' })
+      await untilEmbedded(notes, note)
+      const asked = { text: 'eruption of magma', retrieval_mode: 'vector', min_similarity: 0 }
+      assert.equal(titles(await ask(asked))[0], 'Volcano')
+      await notes.delete(note.external_id)
+      assert.equal(titles(await ask(asked)).includes('Volcano'), false)
+    })
+
+    test('needs text', async () => {
+      for (const mode of ['vector', 'hybrid']) {
+        for (const body of [
+          { title: 'puppy' },
+          { permalink: dog.permalink },
+          { permalink_match: '*' },
+          { tags: ['pets'] },
+        ]) {
+          const { detail } = await search(notes, { ...body, retrieval_mode: mode }, { status: 400 })
+          assert.match(detail, /needs text/)
+        }
+        for (const body of [{}, { text: '' }, { text: ' ' }]) {
+          assert.deepEqual(titles(await search(notes, { ...body, retrieval_mode: mode })), [])
+        }
+      }
+    })
+
+    test('takes any text', async () => {
+      for (const text of [
+        '(((',
+        '"',
+        'NOT',
+        'a\0b',
+        '\ud800',
+        '😀',
+        '東京',
+        '['.repeat(10_000),
+        'word '.repeat(3_000),
+      ]) {
+        for (const mode of ['vector', 'hybrid']) {
+          const { degraded } = await search(notes, { text, retrieval_mode: mode })
+          assert.equal(degraded, undefined, text.slice(0, 20))
+        }
+      }
+    })
+
+    test('explains itself', async () => {
+      const trace = async (body: object) =>
+        (await notes.api.post(`/v2/${notes.projectId}/inspect/query`, 200, { body })).body
+      const hybrid = await trace({ text: 'puppy treats', retrieval_mode: 'hybrid', tags: ['pets'], min_similarity: 0 })
+      assert.equal(hybrid.retrieval_mode, 'hybrid')
+      assert.deepEqual(hybrid.question.words, ['puppy', 'treats'])
+      assert.equal(hybrid.min_similarity, 0)
+      const [first] = hybrid.candidates
+      assert.deepEqual([first.rank, first.title, first.is_on_page], [1, 'Puppy training', true])
+      assert.ok(first.word_score > 0 && first.similarity > 0 && first.chunks.length > 0)
+      assert.ok(hybrid.rejections.some(({ reason }: { reason: string }) => reason === 'filtered'))
+      const strict = await trace({ text: 'puppy', retrieval_mode: 'vector', min_similarity: 1 })
+      assert.ok(strict.rejections.every(({ reason }: { reason: string }) => reason === 'below_min_similarity'))
+      const words = await trace({ text: 'which puppy would the astronaut prefer' })
+      assert.equal(words.question.is_relaxed, true)
+      assert.equal(words.min_similarity, null)
+      const { body: chunks } = await notes.api.post(`/v2/${notes.projectId}/inspect/chunks`, 200, {
+        body: { identifier: 'Puppy training' },
+      })
+      assert.equal(chunks.embedding_provider, 'builtin')
+      assert.equal(chunks.chunks[0].key, `entity:${dog.id}:0`)
+      assert.deepEqual(
+        new Set(chunks.chunks.map(({ type, status }: { type: string; status: string }) => `${type} ${status}`)),
+        new Set(['entity ready', 'observation ready', 'relation ready']),
+      )
+      await notes.api.post(`/v2/${notes.projectId}/inspect/chunks`, 404, { body: { identifier: 'No such note' } })
+      await notes.api.post(`/v2/${notes.projectId}/inspect/chunks`, 422, { body: {} })
+    })
+  })
+}

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { WorkerStop } from '../../src/platform/supervisor/supervisor.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { EMBEDDED_DIMENSIONS, EmbeddingServer } from '../support/embedding-server.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { HastyClock } from '../support/hasty-clock.ts'
+import { createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
+
+const settingsOf = (server: EmbeddingServer) => ({
+  embedding_provider: 'openai' as const,
+  embedding_url: server.url,
+  embedding_model: 'small',
+  embedding_dimensions: EMBEDDED_DIMENSIONS,
+})
+
+const HOUR_MS = 3_600_000
+
+eachDatabase('vectors from a service that fails', ({ open }) => {
+  test('while the service is down the status says so; when it is back, everything is embedded', async () => {
+    const world = await openNotes(await open())
+    await using server = await new EmbeddingServer().listen()
+    const clock = new FakeClock()
+    await using running = new RunningSync(world.deps.db, settingsOf(server), {
+      sync: clock,
+      provider: new HastyClock(),
+    })
+    server.answer = () => ({ status: 503, body: {} })
+    for (const title of ['A', 'B']) await createNote(world, title, `text of ${title}`)
+    await assert.rejects(running.sync.caughtUp(world.project.id), /answered 503/)
+    const down = await running.sync.status(world.project)
+    assert.equal(down.status, 'unavailable')
+    assert.match(down.problem ?? '', /answered 503$/)
+    assert.deepEqual({ pending: down.pending, failed: down.failed }, { pending: 2, failed: 0 })
+    server.answer = () => undefined
+    await clock.advance(10_000)
+    await running.sync.caughtUp(world.project.id)
+    const { status, embeddings, problem } = await running.sync.status(world.project)
+    assert.deepEqual({ status, embeddings, problem }, { status: 'ready', embeddings: 2, problem: null })
+  })
+
+  test('a service that gives vectors of another size changes nothing that is stored', async () => {
+    const world = await openNotes(await open())
+    await using server = await new EmbeddingServer().listen()
+    await using running = new RunningSync(world.deps.db, settingsOf(server), { provider: new HastyClock() })
+    await createNote(world, 'A', 'first')
+    await running.sync.caughtUp(world.project.id)
+    server.answer = ({ input }) => ({ body: { data: input.map((_, index) => ({ index, embedding: [1, 2] })) } })
+    await createNote(world, 'B', 'second')
+    await assert.rejects(running.sync.caughtUp(world.project.id), /gave 2 dimensions instead of 16/)
+    assert.deepEqual(
+      (await storedVectors(world)).map(({ note, vector }) => [note, vector.length]),
+      [['A', EMBEDDED_DIMENSIONS]],
+    )
+  })
+
+  test('a note that the service refuses is tried again, then put aside; the others do not suffer', async () => {
+    const world = await openNotes(await open())
+    await using server = await new EmbeddingServer().listen()
+    const clock = new FakeClock()
+    await using running = new RunningSync(world.deps.db, settingsOf(server), {
+      sync: clock,
+      provider: new HastyClock(),
+    })
+    const refuses = (texts: string[]) => texts.some((one) => one.includes('poison'))
+    server.answer = ({ input }) =>
+      refuses(input) ? { body: { data: input.map((_, index) => ({ index, embedding: ['NaN'] })) } } : undefined
+    const { external_id: noteId } = await createNote(world, 'Bad', 'poison')
+    for (const title of ['A', 'B']) await createNote(world, title, `text of ${title}`)
+    await running.sync.caughtUp(world.project.id)
+    assert.deepEqual(new Set((await storedVectors(world)).map(({ note }) => note)), new Set(['A', 'B']))
+    const waiting = await running.sync.status(world.project)
+    assert.deepEqual({ pending: waiting.pending, failed: waiting.failed }, { pending: 1, failed: 0 })
+
+    for (let tries = 2; tries <= 5; tries++) {
+      await clock.advance(HOUR_MS)
+      await attempted(running, world, tries)
+    }
+    const { failed, pending, failures, isReindexRecommended, reindexReason } = await running.sync.status(world.project)
+    assert.deepEqual({ failed, pending, isReindexRecommended }, { failed: 1, pending: 0, isReindexRecommended: true })
+    assert.match(reindexReason ?? '', /^1 note could not be embedded/)
+    assert.deepEqual(
+      failures.map(({ external_id, title, attempts }) => ({ external_id, title, attempts })),
+      [{ external_id: noteId, title: 'Bad', attempts: 5 }],
+    )
+    assert.match(failures[0]?.error ?? '', /gave a vector with NaN/)
+
+    const place = { projectId: world.projectId, noteId }
+    const edit = { operation: 'find_replace', find_text: 'poison', content: 'cure', expected_replacements: 1 }
+    await world.notes.edit(world.writer, place, edit as never, {})
+    await running.sync.caughtUp(world.project.id)
+    assert.equal((await storedVectors(world)).length, 3)
+    assert.equal((await running.sync.status(world.project)).failed, 0)
+  })
+
+  test('a service that refuses every text puts no note aside', async () => {
+    const world = await openNotes(await open())
+    await using server = await new EmbeddingServer().listen()
+    await using running = new RunningSync(world.deps.db, settingsOf(server), { provider: new HastyClock() })
+    server.answer = () => ({ status: 400, body: { error: 'there is no such model' } })
+    for (const title of ['A', 'B']) await createNote(world, title, `text of ${title}`)
+    await assert.rejects(running.sync.caughtUp(world.project.id), /answered 400 to 1 texts \(there is no such model\)/)
+    const { pending, failed } = await running.sync.status(world.project)
+    assert.deepEqual({ pending, failed }, { pending: 2, failed: 0 })
+  })
+
+  test('a stop gives up what takes too long, and the next start embeds it', async () => {
+    const world = await openNotes(await open())
+    await using server = await new EmbeddingServer().listen()
+    await createNote(world, 'A', 'some text')
+    server.answer = () => 'nothing'
+    {
+      await using running = new RunningSync(world.deps.db, settingsOf(server))
+      await server.received(1)
+      await running.stop(new WorkerStop(20))
+      await assert.rejects(running.sync.caughtUp(), /stopping/)
+    }
+    assert.deepEqual(await storedVectors(world), [])
+    server.answer = () => undefined
+    await using running = new RunningSync(world.deps.db, settingsOf(server))
+    await running.sync.caughtUp(world.project.id)
+    assert.equal((await storedVectors(world)).length, 1)
+  })
+
+  test('a provider that cannot be opened is tried again', async () => {
+    const world = await openNotes(await open())
+    await using server = await new EmbeddingServer().listen()
+    server.answer = () => ({ status: 503, body: {} })
+    const [clock, providerClock] = [new FakeClock(), new FakeClock()]
+    const settings = { ...settingsOf(server), embedding_dimensions: null }
+    await using running = new RunningSync(world.deps.db, settings, { sync: clock, provider: providerClock })
+    await createNote(world, 'A', 'some text')
+    await assert.rejects(running.sync.caughtUp(world.project.id), /answered 503/)
+    const { status, problem } = await running.sync.status(world.project)
+    assert.equal(status, 'unavailable')
+    assert.match(problem ?? '', /answered 503/)
+    server.answer = () => undefined
+    await providerClock.advance(10_000)
+    await running.sync.caughtUp(world.project.id)
+    assert.equal((await storedVectors(world)).length, 1)
+  })
+})
+
+/** Waits until a note was tried so often. */
+async function attempted(running: RunningSync, world: Awaited<ReturnType<typeof openNotes>>, tries: number) {
+  await running.sync.settled()
+  const row = await world.deps.db.query.selectFrom('embedding_failures').select('attempts').executeTakeFirst()
+  assert.equal(row?.attempts, tries)
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { eachDatabase } from '../support/each-database.ts'
+import { EMBEDDED_DIMENSIONS, EmbeddingServer } from '../support/embedding-server.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { HastyClock } from '../support/hasty-clock.ts'
+import { createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
+
+const settingsOf = (server: EmbeddingServer, embedding_model: string, dimensions = EMBEDDED_DIMENSIONS) => ({
+  embedding_provider: 'openai' as const,
+  embedding_url: server.url,
+  embedding_model,
+  embedding_dimensions: dimensions,
+})
+
+eachDatabase('another embedding model', ({ open }) => {
+  test('the vectors of the old model answer until those of the new one are complete, then they go', async () => {
+    const world = await openNotes(await open())
+    const { project } = world
+    await using server = await new EmbeddingServer().listen()
+    {
+      await using running = new RunningSync(world.deps.db, settingsOf(server, 'old'))
+      for (const title of ['A', 'B', 'C']) await createNote(world, title, `- one of ${title}\n- two of ${title}\n`)
+      await running.sync.caughtUp(project.id)
+      await running.sync.settled()
+    }
+    const [old] = await storedVectors(world)
+
+    const down = ({ model }: { model: string }) => (model === 'new' ? { status: 503, body: {} } : undefined)
+    server.answer = down
+    const clock = new FakeClock()
+    const clocks = { sync: clock, provider: new HastyClock() }
+    await using running = new RunningSync(world.deps.db, settingsOf(server, 'new', 24), clocks)
+    await assert.rejects(running.sync.caughtUp(project.id), /answered 503/)
+    const before = await running.embeddings.serving(project.id)
+    assert.deepEqual([before.modelId, before.provider.model.name], [old?.modelId, 'old'])
+    assert.equal((await before.provider.embed(['question'], 'query'))[0]?.length, EMBEDDED_DIMENSIONS)
+    assert.match((await running.sync.status(project)).reindexReason ?? '', /model changed/)
+    assert.equal((await storedVectors(world)).length, 6)
+
+    server.answer = () => undefined
+    await clock.advance(10_000)
+    await running.sync.caughtUp(project.id)
+    await running.sync.settled()
+    const after = await running.embeddings.serving(project.id)
+    assert.notEqual(after.modelId, old?.modelId)
+    assert.equal(after.provider.model.name, 'new')
+    const stored = await storedVectors(world)
+    assert.deepEqual(new Set(stored.map(({ modelId }) => modelId)), new Set([after.modelId]))
+    assert.deepEqual(new Set(stored.map(({ vector }) => vector.length)), new Set([24]))
+    assert.equal(stored.length, 6)
+    const { status, reindexReason } = await running.sync.status(project)
+    assert.deepEqual({ status, reindexReason }, { status: 'ready', reindexReason: null })
+  })
+
+  test('what a note no longer says is taken from the old vectors at once', async () => {
+    const world = await openNotes(await open())
+    const { project } = world
+    await using server = await new EmbeddingServer().listen()
+    const noteIds: string[] = []
+    {
+      await using running = new RunningSync(world.deps.db, settingsOf(server, 'old'))
+      for (const title of ['A', 'B']) {
+        noteIds.push((await createNote(world, title, `- one of ${title}\n- two of ${title}\n`)).external_id)
+      }
+      await running.sync.caughtUp(project.id)
+      await running.sync.settled()
+    }
+    const [old] = await storedVectors(world)
+    const [first = '', last = ''] = noteIds
+    const edit = (noteId: string, wanted: object) =>
+      world.notes.edit(world.writer, { projectId: world.projectId, noteId }, wanted as never, {})
+    await edit(first, { operation: 'append', content: `\n${'x'.repeat(110_000)}` })
+    await edit(first, { operation: 'find_replace', find_text: 'one of A', content: '3 of A', expected_replacements: 1 })
+    await edit(last, { operation: 'append', content: '- three of B' })
+    // The first fills a turn alone, and the new model never comes to the second.
+    server.answer = ({ input }) => (input.some((one) => one.includes('of B')) ? { status: 503, body: {} } : undefined)
+    const clocks = { sync: new FakeClock(), provider: new HastyClock() }
+    await using running = new RunningSync(world.deps.db, settingsOf(server, 'new'), clocks)
+    await assert.rejects(running.sync.caughtUp(project.id), /answered 503/)
+    const stored = await storedVectors(world)
+    const ofOld = stored.filter(({ modelId }) => modelId === old?.modelId)
+    assert.deepEqual(
+      ofOld.map(({ note, key }) => `${note} ${key}`),
+      ['A 0:0:1', 'B 0:0:0', 'B 0:0:1'],
+    )
+    assert.ok(stored.some(({ note, modelId }) => note === 'A' && modelId !== old?.modelId))
+    const changed = await world.deps.db.query
+      .selectFrom('note_embeddings as n')
+      .innerJoin('project_embeddings as p', (join) =>
+        join.onRef('p.project_id', '=', 'n.project_id').onRef('p.model_id', '=', 'n.model_id'),
+      )
+      .select(['n.chunks'])
+      .whereRef('n.seq', '=', 'p.change_seq')
+      .where('n.model_id', '=', old?.modelId ?? 0)
+      .execute()
+    assert.deepEqual(
+      changed.map(({ chunks }) => chunks),
+      [1],
+    )
+  })
+
+  test('the built-in model takes over from a service, and the other way round', async () => {
+    const world = await openNotes(await open())
+    await using server = await new EmbeddingServer().listen()
+    await createNote(world, 'A', 'some text')
+    for (const settings of [{}, settingsOf(server, 'small'), {}]) {
+      await using running = new RunningSync(world.deps.db, settings)
+      await running.sync.caughtUp(world.project.id)
+      await running.sync.settled()
+      const { modelId, provider } = await running.embeddings.serving(world.project.id)
+      assert.deepEqual(
+        (await storedVectors(world)).map((row) => [row.modelId, row.vector.length]),
+        [[modelId, provider.model.dimensions]],
+      )
+    }
+  })
+})

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { TrashService } from '../../src/knowledge/history/trash-service.ts'
+import { MoveService } from '../../src/knowledge/move/move-service.ts'
+import type { NotePlace } from '../../src/knowledge/note/note-service.ts'
+import { DeletedProjects } from '../../src/knowledge/project/deleted-projects.ts'
+import { purgeProject } from '../../src/knowledge/project/purge-project.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
+
+const LIST = '# Coffee\n\nBrewing at home.\n\n- [method] Pour over takes three minutes #slow\n- relates_to [[Tea]]\n'
+
+eachDatabase('vectors follow notes', ({ open, openAgain }) => {
+  test('a new note is embedded: its text, its bullets, its observations and relations', async () => {
+    const world = await openNotes(await open())
+    await using running = new RunningSync(world.deps.db)
+    await createNote(world, 'Coffee', LIST)
+    await running.sync.caughtUp(world.project.id)
+    const stored = await storedVectors(world)
+    assert.deepEqual(
+      stored.map(({ note, key }) => `${note} ${key}`),
+      ['Coffee 0:0:0', 'Coffee 0:0:1', 'Coffee 0:0:2', 'Coffee 1:0:0', 'Coffee 2:0:0'],
+    )
+    for (const { vector } of stored) {
+      assert.equal(vector.length, 256)
+      assert.ok(Math.abs(Math.hypot(...vector) - 1) < 0.01)
+    }
+    const status = await running.sync.status(world.project)
+    assert.deepEqual(
+      { ...status, model: undefined },
+      {
+        ...{ notes: 1, chunks: 5, embeddings: 5, pending: 0, failed: 0 },
+        ...{ status: 'ready', provider: 'builtin', model: undefined, dimensions: 256, failures: [], problem: null },
+        ...{ reindexReason: null, isReindexRecommended: false },
+      },
+    )
+  })
+
+  test('a deleted note loses its vectors, and a restored one gets them again', async () => {
+    const world = await openNotes(await open())
+    await using running = new RunningSync(world.deps.db)
+    const { external_id: noteId } = await createNote(world, 'Gone', 'some text')
+    await running.sync.caughtUp(world.project.id)
+    assert.equal((await storedVectors(world)).length, 1)
+    await world.notes.delete(world.writer, { projectId: world.projectId, noteId }, {})
+    await running.sync.caughtUp(world.project.id)
+    assert.deepEqual(await storedVectors(world), [])
+    assert.equal((await running.sync.status(world.project)).notes, 0)
+    await new TrashService(world.deps).restore(world.writer, { projectId: world.projectId, noteId }, null)
+    await running.sync.caughtUp(world.project.id)
+    assert.equal((await storedVectors(world)).length, 1)
+  })
+
+  test('vectors of a note that was deleted are removed, whatever became of it and of its id before they were', async () => {
+    const world = await openNotes(await open())
+    const places: { projectId: string; noteId: string }[] = []
+    {
+      await using running = new RunningSync(world.deps.db)
+      for (const title of ['Purged', 'Replaced']) {
+        const { external_id: noteId } = await createNote(world, title, `text of ${title}`)
+        places.push({ projectId: world.projectId, noteId })
+      }
+      await running.sync.caughtUp(world.project.id)
+    }
+    const [purged, replaced] = places as [NotePlace, NotePlace]
+    for (const place of places) await world.notes.delete(world.writer, place, {})
+    await new TrashService(world.deps).purge(world.writer, purged)
+    const input = { title: 'Another', directory: '', content: 'other text', noteType: null, metadata: null }
+    await world.notes.replace(world.writer, replaced, input, {})
+    await using running = new RunningSync(world.deps.db)
+    await running.sync.caughtUp(world.project.id)
+    assert.deepEqual(
+      (await storedVectors(world)).map(({ note }) => note),
+      ['Another'],
+    )
+  })
+
+  test('a note that says embed: false has no vectors, from the beginning or from then on', async () => {
+    const world = await openNotes(await open())
+    await using running = new RunningSync(world.deps.db)
+    await createNote(world, 'Never', 'secret', { embed: false })
+    const { external_id: noteId } = await createNote(world, 'Later', 'some text')
+    await running.sync.caughtUp(world.project.id)
+    assert.deepEqual(new Set((await storedVectors(world)).map(({ note }) => note)), new Set(['Later']))
+    const input = { title: 'Later', directory: '', content: 'some text', metadata: { embed: 'no' } } as never
+    await world.notes.replace(world.writer, { projectId: world.projectId, noteId }, input, {})
+    await running.sync.caughtUp(world.project.id)
+    assert.deepEqual(await storedVectors(world), [])
+  })
+
+  test('only chunks whose text changed get another row; the others keep theirs wherever they move', async () => {
+    const world = await openNotes(await open())
+    await using running = new RunningSync(world.deps.db)
+    const { external_id: noteId } = await createNote(world, 'List', '- one apple\n- two pears\n- three plums\n')
+    await running.sync.caughtUp(world.project.id)
+    const ids = async () => (await rowsOf()).map(({ id }) => id)
+    const rowsOf = () =>
+      world.deps.db.query.selectFrom('note_vectors').select(['id', 'number', 'start_at']).orderBy('number').execute()
+    const before = await rowsOf()
+    const place = { projectId: world.projectId, noteId }
+    await world.notes.edit(world.writer, place, { operation: 'prepend', content: '- zero grapes\n' } as never, {})
+    await running.sync.caughtUp(world.project.id)
+    const after = await rowsOf()
+    assert.equal(after.length, 4)
+    assert.deepEqual(
+      (await ids()).slice(1),
+      before.map(({ id }) => id),
+    )
+    assert.ok(after.every((row, at) => at === 0 || row.start_at > (after[at - 1]?.start_at ?? 0)))
+  })
+
+  test('a move embeds nothing anew', async () => {
+    const world = await openNotes(await open())
+    await using running = new RunningSync(world.deps.db)
+    const { external_id: noteId } = await createNote(world, 'Mover', 'stays the same')
+    await running.sync.caughtUp(world.project.id)
+    const [before] = await storedVectors(world)
+    const place = { projectId: world.projectId, noteId }
+    await new MoveService(world.deps).move(world.writer, place, { destinationPath: 'far/Mover.md' } as never, {})
+    await running.sync.caughtUp(world.project.id)
+    assert.deepEqual(await storedVectors(world), [before])
+  })
+
+  test('what was written while nobody embedded is embedded after the next start, each note once', async () => {
+    const world = await openNotes(await open())
+    const { external_id: noteId } = await createNote(world, 'Often', 'first')
+    const place = { projectId: world.projectId, noteId }
+    for (const content of ['second', 'third', 'fourth']) {
+      await world.notes.edit(world.writer, place, { operation: 'append', content } as never, {})
+    }
+    await createNote(world, 'Other', 'other text')
+    await using running = new RunningSync(world.deps.db)
+    await running.sync.caughtUp(world.project.id)
+    assert.equal((await storedVectors(world)).length, 2)
+    assert.equal(running.changed.flatMap(({ noteIds }) => noteIds).length, 2)
+  })
+
+  test('a long note is written in several steps and is whole in the end', async () => {
+    const world = await openNotes(await open())
+    await using running = new RunningSync(world.deps.db)
+    const paragraphs = Array.from({ length: 700 }, (_, n) => `Paragraph ${n}. ${'Many words in a row. '.repeat(40)}`)
+    await createNote(world, 'Long', paragraphs.join('\n\n'))
+    await running.sync.caughtUp(world.project.id)
+    const stored = await storedVectors(world)
+    assert.equal(stored.length, 700)
+    assert.equal((await running.sync.status(world.project)).chunks, 700)
+  })
+
+  test('reindex embeds everything anew, and what is there answers meanwhile', async () => {
+    const world = await openNotes(await open())
+    await using running = new RunningSync(world.deps.db)
+    for (const title of ['A', 'B', 'C']) await createNote(world, title, `text of ${title}`)
+    await running.sync.caughtUp(world.project.id)
+    const before = await world.deps.db.query.selectFrom('note_vectors').select('id').orderBy('id').execute()
+    await running.sync.reindex(world.project)
+    await running.sync.caughtUp(world.project.id)
+    const after = await world.deps.db.query.selectFrom('note_vectors').select('id').orderBy('id').execute()
+    assert.equal(after.length, 3)
+    assert.ok((after[0]?.id ?? 0) > (before.at(-1)?.id ?? 0))
+    assert.deepEqual(new Set((await storedVectors(world)).map(({ note }) => note)), new Set(['A', 'B', 'C']))
+  })
+
+  test('reindex also finds vectors whose note nobody remembers', async () => {
+    const world = await openNotes(await open())
+    const { db } = world.deps
+    await using running = new RunningSync(db)
+    for (const title of ['A', 'B']) await createNote(world, title, `text of ${title}`)
+    await running.sync.caughtUp(world.project.id)
+    const { id, external_id } = await db.query.selectFrom('notes').selectAll().orderBy('id').executeTakeFirstOrThrow()
+    await db.write(async (tx) => {
+      await tx.query.deleteFrom('notes').where('id', '=', id).execute()
+      await tx.query.deleteFrom('note_changes').where('external_id', '=', external_id).execute()
+    })
+    await running.sync.reindex(null)
+    await running.sync.caughtUp(world.project.id)
+    assert.deepEqual(
+      (await storedVectors(world)).map(({ note }) => note),
+      ['B'],
+    )
+  })
+
+  test('a project that is purged takes its vectors with it', async () => {
+    const world = await openNotes(await open())
+    const { db } = world.deps
+    await using running = new RunningSync(db)
+    await createNote(world, 'A', 'some text')
+    await running.sync.caughtUp(world.project.id)
+    const deletion = { pathId: world.projectId, deleteNotes: true }
+    const { purge } = await new DeletedProjects(world.deps).delete(world.writer.principal, deletion)
+    await purgeProject({ db }, purge)
+    for (const table of ['note_vectors', 'note_embeddings', 'project_embeddings'] as const) {
+      assert.deepEqual(await db.query.selectFrom(table).selectAll().execute(), [], table)
+    }
+  })
+
+  test('several processes on one database embed every note once', async (t) => {
+    const db = await open()
+    if (db.engine === 'sqlite') return t.skip('a SQLite file has one server')
+    const world = await openNotes(db)
+    for (let n = 0; n < 150; n++) await createNote(world, `Note ${n}`, `the text of note ${n}`)
+    const second = await openAgain(db)
+    await using one = new RunningSync(db)
+    await using other = new RunningSync(second)
+    await Promise.all([one.sync.caughtUp(world.project.id), other.sync.caughtUp(world.project.id)])
+    assert.equal((await storedVectors(world)).length, 150)
+    const embedded = [...one.changed, ...other.changed].flatMap(({ noteIds }) => noteIds)
+    assert.equal(embedded.length, 150)
+  })
+})

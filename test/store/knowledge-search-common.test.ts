@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import { CompiledQuery, sql } from 'kysely'
+import { noteTally } from '../../src/knowledge/project/note-tally.ts'
+import { formExpression, matchExpression } from '../../src/knowledge/search/match-expression.ts'
+import { writeOutdatedRows } from '../../src/knowledge/search/outdated-rows.ts'
+import { parseQuestion, wordTerm } from '../../src/knowledge/search/question/question.ts'
+import { rowRange } from '../../src/knowledge/search/row-number.ts'
+import { newestFirst } from '../../src/knowledge/search/store-search-index.ts'
+import { wordStatistics } from '../../src/knowledge/search/word-statistics.ts'
+import type { Database } from '../../src/platform/storage/database.ts'
+import { addToTally } from '../../src/platform/tally/store.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { insertPlainNote, plainNote } from '../support/plain-notes.ts'
+import { SearchedNotes } from './knowledge-search-notes.ts'
+
+const MANY = 10_500
+const FIRST = 10
+
+/** So many notes that say the same, as one statement each; SQLite's index reads them by itself when it starts. */
+async function addMany(notes: SearchedNotes): Promise<void> {
+  const { db, project } = notes
+  const { content: _, ...like } = plainNote(project, FIRST, { title: 'Plain', permalink: null })
+  await db.write((tx) => insertPlainNote(tx, { ...like, content: 'common words' }))
+  const columns = Object.keys(like).filter((key) => !['id', 'external_id', 'file_path'].includes(key))
+  await db.write(async (tx) => {
+    await sql`
+      with recursive series (n) as (select 1 union all select n + 1 from series where n < ${sql.lit(MANY)})
+      insert into notes (id, external_id, file_path, ${sql.join(columns.map((column) => sql.ref(column)))})
+      select ${sql.lit(FIRST)} + n, 'e' || n, 'f' || n, ${sql.join(columns.map((column) => sql.ref(column)))}
+      from notes, series where id = ${FIRST}`.execute(tx.query)
+    await sql`insert into note_contents (note_id, content) select id, 'common words' from notes where id > ${FIRST}`.execute(
+      tx.query,
+    )
+    await addToTally(tx, noteTally(project.id), MANY)
+    if (db.engine === 'postgres') {
+      const rows = rowRange(1).first
+      await sql`
+        insert into note_search (id, document, words)
+        select id * ${sql.lit(rows)}, ('''common'':1 ''words'':2 ''+word'' ''=kn'' ''=tnote'' ''=p' || project_id || '''')::tsvector, '\\x00000000'
+        from notes where id > ${sql.lit(FIRST)}`.execute(tx.query)
+    }
+  })
+}
+
+eachDatabase('a word that is in almost every note', (context) => {
+  let notes: SearchedNotes
+  before(async () => {
+    notes = await SearchedNotes.open(await context.open())
+    await addMany(notes)
+    await notes.add([
+      { id: 1, title: 'Common', body: 'the oldest' },
+      { id: 2, title: 'Second', body: 'common and exceptional' },
+    ])
+    if (notes.db.engine === 'postgres') {
+      // The first of the many, which was written as a bare row.
+      assert.equal(await writeOutdatedRows(notes.db), 1)
+      assert.equal(await writeOutdatedRows(notes.db), 0)
+      await notes.db.write((tx) => sql`analyze note_search`.execute(tx.query))
+    }
+  })
+
+  test('is not counted to the end, and the answer says so', async () => {
+    const { rows, total, isExact } = await notes.text('common', {}, { limit: 10, offset: 0 })
+    assert.deepEqual([rows.length, total, isExact], [10, 10_000, false])
+  })
+
+  test('still finds first what is called so', async () => {
+    const { rows } = await notes.text('common', {}, { limit: 2, offset: 0 })
+    assert.deepEqual(
+      rows.map(({ noteId }) => noteId),
+      [1, FIRST + MANY],
+    )
+  })
+
+  test('does not hide what has a rare word', async () => {
+    const { rows } = await notes.text('common OR exceptional', {}, { limit: 1, offset: 0 })
+    assert.equal(rows[0]?.noteId, 2)
+    const { rows: both, total } = await notes.text('common exceptional')
+    assert.deepEqual([both[0]?.noteId, total], [2, 1])
+  })
+
+  test('has pages without gaps or repetitions, far behind what is ranked', async () => {
+    const seen = new Set<number>()
+    for (let offset = 900; offset < 1_200; offset += 100) {
+      const { rows } = await notes.text('common', {}, { limit: 100, offset })
+      for (const { noteId } of rows) seen.add(noteId)
+    }
+    assert.equal(seen.size, 300)
+  })
+
+  test('is known to be common without reading all of its rows', async () => {
+    const { common, holding } = await wordStatistics(notes.db, notes.project, ['common', 'exceptional', 'nowhere'])
+    assert.deepEqual([...common], ['common'])
+    assert.deepEqual([holding.get('exceptional'), holding.get('nowhere')], [1, 0])
+    assert.ok((holding.get('common') as number) > MANY * 0.9)
+  })
+
+  test('is read from the newest row backwards, up to the limit', async () => {
+    const { engine } = notes.db
+    const scope = { projectId: notes.project.id, isOnlyProject: false, scope: [] }
+    const input = { ...scope, beginnings: new Map(), common: new Set(['common']) }
+    const expressions = [
+      matchExpression(engine, { ...input, tree: wordTerm('common') }),
+      matchExpression(engine, { ...input, tree: parseQuestion('common NOT exceptional').tree as never }),
+      formExpression(engine, scope, 'common'),
+    ]
+    for (const expression of expressions) {
+      const plan = await planOf(notes.db, expression)
+      if (engine === 'sqlite') assert.doesNotMatch(plan, /TEMP B-TREE/)
+      else {
+        assert.match(plan, /Index Scan Backward using note_search_pkey/)
+        assert.doesNotMatch(plan, /Bitmap|Sort/)
+      }
+    }
+  })
+})
+
+async function planOf(db: Database, expression: string): Promise<string> {
+  const explain = db.engine === 'sqlite' ? sql`explain query plan ` : sql`explain `
+  const { sql: text, parameters } = sql`${explain}${newestFirst(db.engine, expression, 1_001)}`.compile(db.query)
+  const { rows } = await db.query.executeQuery<Record<string, unknown>>(CompiledQuery.raw(text, [...parameters]))
+  return rows.map((row) => row.detail ?? row['QUERY PLAN']).join('\n')
+}
