@@ -44,7 +44,7 @@ import { openDatabase } from './platform/storage/open.ts'
 import { Supervisor } from './platform/supervisor/supervisor.ts'
 import { listenMetrics } from './platform/telemetry/listen-metrics.ts'
 import { createMetrics, type Metrics } from './platform/telemetry/metrics.ts'
-import type { LoadedSettings, Settings } from './settings.ts'
+import { changedSections, type LoadedSettings, type Settings } from './settings.ts'
 import { countRegistrations, countUsers, LONGEST_LABEL, mintSetupLink, registerUsers } from './users/index.ts'
 import { VERSION } from './version.ts'
 
@@ -68,6 +68,11 @@ export interface App extends AsyncDisposable {
   readonly grpcAddress: string
   /** A secret for the terminal: where the first administrator chooses a password. In `serve`, until that was done. */
   readonly setupLink: string | null
+  /**
+   * The settings were read again. Those of the instance hold at once; answers the other sections that differ from what the
+   * server runs with, which hold after a restart.
+   */
+  reload(loaded: Pick<LoadedSettings, 'settings' | 'sources'>): Promise<string[]>
   /** Finishes what is in flight. False when something had to be cut off at `server.shutdown_timeout`. */
   stop(): Promise<boolean>
 }
@@ -227,10 +232,16 @@ export async function startApp(options: AppOptions): Promise<App> {
     return finished
   }
 
+  async function reload(loaded: Pick<LoadedSettings, 'settings' | 'sources'>): Promise<string[]> {
+    await instance.settings.replaceGiven({ settings: loaded.settings.instance, sources: loaded.sources })
+    return changedSections(settings, loaded.settings).filter((section) => section !== 'instance')
+  }
+
   return {
     url: main.url,
     grpcAddress: `${grpc.host}:${grpc.port}`,
     setupLink,
+    reload,
     stop: stopOnce,
     [Symbol.asyncDispose]: async () => void (await stopOnce()),
   }

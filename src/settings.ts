@@ -52,6 +52,12 @@ export function loadSettings(options: LoadOptions): Promise<LoadedSettings> {
   return load(SETTINGS, SHORT_NAMES, options)
 }
 
+/** The names of the sections in which the two differ. */
+export function changedSections(before: Settings, after: Settings): (keyof Settings)[] {
+  const names = Object.keys(before) as (keyof Settings)[]
+  return names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
+}
+
 /** A copy that may be shown or logged. */
 export function maskSecrets(settings: Settings): Settings {
   return mask(ROOT, settings)

@@ -1,9 +1,11 @@
 import { Command } from 'commander'
-import { startApp } from '../app.ts'
+import { type App, startApp } from '../app.ts'
 import { holdProcess, SystemClock } from '../platform/clock/clock.ts'
 import { processEnvironment } from '../platform/config/environment.ts'
+import { SettingsError } from '../platform/config/settings-error.ts'
 import { createLogger, type Logger } from '../platform/logging/logger.ts'
-import { loadSettings } from '../settings.ts'
+import { type LoadedSettings, loadSettings } from '../settings.ts'
+import { HangUps } from './hang-ups.ts'
 import { flagsOf, withServerFlags } from './settings-options.ts'
 
 export function devCommand(): Command {
@@ -30,12 +32,9 @@ async function runServer(mode: 'dev' | 'serve', command: Command): Promise<void>
 
 async function serveUntilStopped(mode: 'dev' | 'serve', command: Command): Promise<void> {
   const stop = stopSignal()
-  const { settings, sources } = await loadSettings({
-    mode,
-    env: processEnvironment(),
-    cwd: process.cwd(),
-    ...flagsOf(command),
-  })
+  const hangUps = new HangUps()
+  const load = () => loadSettings({ mode, env: processEnvironment(), cwd: process.cwd(), ...flagsOf(command) })
+  const { settings, sources } = await load()
   const { log_level: level, log_format: format } = settings.telemetry
   const log = createLogger({ level, format })
   dieLoudly(log)
@@ -43,12 +42,26 @@ async function serveUntilStopped(mode: 'dev' | 'serve', command: Command): Promi
   process.stdout.write(
     `commonplace is listening on ${app.url} (gRPC on ${app.grpcAddress})\n${setupLine(app.setupLink)}`,
   )
-  const reason = await stop
+  hangUps.onReload(() => reload(app, load, log))
+  const reason = await Promise.race([stop, hangUps.terminalGone])
   log.info(`${reason}: finishing what is in flight`)
   const finished = await app.stop()
   log.info(finished ? 'stopped' : 'stopped; some requests did not finish within server.shutdown_timeout')
   // NOTE Only here, after everything was closed: nothing that is still open may keep the process alive.
   exitOnceWritten(log, 0)
+}
+
+/** A file that is wrong changes nothing: the server goes on with the settings that it has. */
+async function reload(app: App, load: () => Promise<LoadedSettings>, log: Logger): Promise<void> {
+  try {
+    const waiting = await app.reload(await load())
+    if (waiting.length > 0)
+      log.warn({ sections: waiting }, 'settings outside `instance` changed: they hold after a restart')
+    log.info('the settings were read again')
+  } catch (error) {
+    const problem = error instanceof SettingsError ? { problem: error.message } : { err: error }
+    log.error(problem, 'the settings could not be read again: the old ones stay in effect')
+  }
 }
 
 // npm passes Ctrl-C on to a process that the terminal has told already: one wish, two signals.

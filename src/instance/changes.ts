@@ -29,6 +29,12 @@ export class InstanceChanges {
     return () => this.#listeners.delete(listener)
   }
 
+  /** Something changed that no other process has to know: everybody here reads anew. */
+  renew(): Promise<void> {
+    this.#tell()
+    return this.settled()
+  }
+
   /** Until every listener here acts by what was announced so far: a change is answered when it holds. */
   async settled(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending)

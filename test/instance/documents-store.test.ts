@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { DEFAULT_PRIVACY_POLICY } from '../../src/instance/documents/default-privacy-policy.ts'
-import { readDocument, readInstalledAt } from '../../src/instance/documents/store-documents.ts'
+import { isWritten, readDocument, readInstalledAt } from '../../src/instance/documents/store-documents.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { adminWorld, auditOf, refusal } from './admin-world.ts'
 
@@ -41,7 +41,7 @@ eachDatabase('documents of the instance', ({ open }) => {
       const before = await documents.get(operator, { kind })
       await documents.put(operator, { kind, text: 'Own words' })
       assert.deepEqual(await documents.put(operator, { kind, text: ' \n' }), before)
-      assert.equal(await readDocument(db, kind), null)
+      assert.equal(isWritten(await readDocument(db, kind)), false)
     }
   })
 

@@ -74,6 +74,20 @@ eachPublicWorld('caching of the public face', (world) => {
     assert.equal((await world().get(ENDPOINTS.rules)).headers.get('last-modified'), null)
   })
 
+  test('the date of a document does not go back when it is cleared', async () => {
+    const dateOf = async (path: string) => Date.parse((await world().get(path)).headers.get('last-modified') as string)
+    for (const [path, name] of [
+      [ENDPOINTS.description, 'extended_description'],
+      [ENDPOINTS.privacy, 'privacy_policy'],
+    ] as const) {
+      const write = (text: string) => world().admin.put(`/api/v1/admin/instance/${name}`, 200, { body: { text } })
+      await write('Written')
+      const written = await dateOf(path)
+      await write('')
+      assert.ok((await dateOf(path)) >= written, path)
+    }
+  })
+
   test('long answers travel compressed, with the same tag; short ones as they are', async () => {
     const url = world().server.url + ENDPOINTS.v2
     const plain = await raw(url)

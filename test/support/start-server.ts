@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Engine } from '../../src/platform/storage/database.ts'
 import { createDatabase } from './postgres-database.ts'
@@ -37,6 +37,8 @@ export interface TestServer extends AsyncDisposable {
   pid: number
   /** Everything it printed so far. */
   output(): string
+  /** Settles when it has printed something like this; at once when it has already. */
+  says(pattern: RegExp): Promise<void>
   /** Settles when the process has ended, whoever ended it. */
   exited: Promise<Exit>
   /** Asks it to stop and waits; kills it and fails when it does not. */
@@ -73,11 +75,13 @@ export async function startServer(options: StartServerOptions = {}): Promise<Tes
     },
   )
   let output = ''
+  const printed = new EventEmitter().setMaxListeners(0)
   const exited: Promise<Exit> = once(child, 'exit').then(([status, signal]) => ({ status, signal }))
   const listening = new Promise<RegExpExecArray>((resolve) => {
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
         output = (output + text).slice(-LONGEST_OUTPUT)
+        printed.emit('text')
         const line = LISTENING.exec(output)
         if (line !== null) resolve(line)
       })
@@ -96,6 +100,9 @@ export async function startServer(options: StartServerOptions = {}): Promise<Tes
     databaseUrl,
     pid: child.pid as number,
     output: () => output,
+    async says(pattern) {
+      while (!pattern.test(output)) await once(printed, 'text')
+    },
     exited,
     stop: (signal = 'SIGTERM') => stopWith(signal),
     kill: () => stopWith('SIGKILL'),

@@ -1,10 +1,11 @@
-import { MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
+import { MICROS_PER_MS } from '../../platform/clock/clock.ts'
+import type { MarkdownText } from '../public/instance-data.ts'
 
 /** When the text below was last changed. */
 const WRITTEN_ON = '2026-11-15T00:00:00Z'
 
 /** Served until an administrator writes one. It describes what this software does; an operator may do more. */
-export const DEFAULT_PRIVACY_POLICY: { readonly text: string; readonly updatedAt: Micros } = {
+export const DEFAULT_PRIVACY_POLICY: Readonly<MarkdownText> = {
   updatedAt: Date.parse(WRITTEN_ON) * MICROS_PER_MS,
   text: `This page describes what the software that runs %{domain} stores about people and why. The operators of %{domain} may add to it.
 

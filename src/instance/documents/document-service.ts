@@ -10,7 +10,7 @@ import type { SettingsKeeper } from '../settings/settings-keeper.ts'
 import type { DocumentKind } from '../tables.ts'
 import { DEFAULT_PRIVACY_POLICY } from './default-privacy-policy.ts'
 import { documentHtml } from './document-html.ts'
-import { putDocument, readDocument, readInstalledAt } from './store-documents.ts'
+import { isWritten, putDocument, readDocument, readInstalledAt } from './store-documents.ts'
 
 export interface DocumentServiceOptions {
   db: Database
@@ -73,9 +73,9 @@ export class DocumentService {
 }
 
 /** What is written, or else the default. */
-export async function currentDocument(reader: Reader, kind: DocumentKind): Promise<MarkdownText> {
+async function currentDocument(reader: Reader, kind: DocumentKind): Promise<MarkdownText> {
   const written = await readDocument(reader, kind)
-  if (written !== null) return written
+  if (isWritten(written)) return written
   if (kind === 'privacy_policy') return DEFAULT_PRIVACY_POLICY
   return { text: '', updatedAt: await readInstalledAt(reader) }
 }

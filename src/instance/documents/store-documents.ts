@@ -3,14 +3,18 @@ import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import type { MarkdownText } from '../public/instance-data.ts'
 import type { DocumentKind } from '../tables.ts'
 
-/** Null when it was never written, or cleared. */
+/** Null when it was never written; one that was cleared has no text, and the time of that. */
 export async function readDocument(reader: Reader, kind: DocumentKind): Promise<MarkdownText | null> {
   const row = await reader.query
     .selectFrom('instance_documents')
     .select(['text', 'updated_at'])
     .where('kind', '=', kind)
     .executeTakeFirst()
-  return row === undefined || row.text === '' ? null : { text: row.text, updatedAt: row.updated_at }
+  return row === undefined ? null : { text: row.text, updatedAt: row.updated_at }
+}
+
+export function isWritten(document: MarkdownText | null): document is MarkdownText {
+  return document !== null && document.text !== ''
 }
 
 export async function putDocument(tx: Transaction, kind: DocumentKind, text: string, now: Micros): Promise<void> {

@@ -1,9 +1,10 @@
 import { MICROS_PER_MS, type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
 import { DEFAULT_PRIVACY_POLICY } from '../documents/default-privacy-policy.ts'
 import { documentHtml } from '../documents/document-html.ts'
+import { isWritten } from '../documents/store-documents.ts'
 import { currentTerms, succeededBy } from '../documents/terms.ts'
 import { instanceDomain } from '../instance-domain.ts'
-import type { InstanceData, PublishedTerms } from './instance-data.ts'
+import type { InstanceData, MarkdownText, PublishedTerms } from './instance-data.ts'
 
 export interface TextDocument {
   updated_at: string
@@ -23,11 +24,11 @@ export interface Dated<Document> {
 }
 
 export function extendedDescription(data: InstanceData, baseUrl: string): Dated<TextDocument> {
-  return textDocument(data, baseUrl, data.extendedDescription ?? { text: '', updatedAt: data.installedAt })
+  return writtenOr({ text: '', updatedAt: data.installedAt }, data.extendedDescription, data, baseUrl)
 }
 
 export function privacyPolicy(data: InstanceData, baseUrl: string): Dated<TextDocument> {
-  return textDocument(data, baseUrl, data.privacyPolicy ?? DEFAULT_PRIVACY_POLICY)
+  return writtenOr(DEFAULT_PRIVACY_POLICY, data.privacyPolicy, data, baseUrl)
 }
 
 /** Undefined when nothing is published. `today` is `YYYY-MM-DD`, UTC. */
@@ -70,6 +71,17 @@ function termsDocument(
     },
     changedAt: Math.max(...changes),
   }
+}
+
+/** What stands in for one that was cleared keeps its own date, but the answer changed when that happened. */
+function writtenOr(
+  fallback: Readonly<MarkdownText>,
+  written: MarkdownText | null,
+  data: InstanceData,
+  baseUrl: string,
+): Dated<TextDocument> {
+  const { document, changedAt } = textDocument(data, baseUrl, isWritten(written) ? written : fallback)
+  return { document, changedAt: Math.max(changedAt, written?.updatedAt ?? changedAt) }
 }
 
 function textDocument(

@@ -4,6 +4,7 @@ import type { Database, Reader } from '../../platform/storage/database.ts'
 import type { InstanceChanges } from '../changes.ts'
 import type { InstanceSettings } from '../deps.ts'
 import { layOver, usableValues } from './effective-settings.ts'
+import type { Sources } from './setting-keys.ts'
 import type { StoredValues } from './settings-patch.ts'
 import { readStored } from './stored-settings.ts'
 
@@ -11,14 +12,21 @@ export interface SettingsKeeperOptions {
   db: Database
   log: Logger
   cipher: Cipher
-  /** From file, environment and defaults. */
   settings: InstanceSettings
+  sources: Sources
   changes: InstanceChanges
+}
+
+/** What the operator set, by file, environment and flags, or left to the defaults; stored values lie over it. */
+export interface GivenSettings {
+  settings: InstanceSettings
+  sources: Sources
 }
 
 /** The settings in effect, kept in memory until somebody changes one, in this process or another. */
 export class SettingsKeeper {
   readonly #options: SettingsKeeperOptions
+  #given: GivenSettings
   #known: InstanceSettings
   #isStale = true
   #loading: Promise<void> | undefined
@@ -26,6 +34,7 @@ export class SettingsKeeper {
 
   constructor(options: SettingsKeeperOptions) {
     this.#options = options
+    this.#given = options
     this.#known = options.settings
     options.changes.listen(() => {
       this.#isStale = true
@@ -34,6 +43,16 @@ export class SettingsKeeper {
         (error: unknown) => options.log.warn({ err: error }, 'changed settings could not be read; they are read again'),
       )
     })
+  }
+
+  get given(): GivenSettings {
+    return this.#given
+  }
+
+  /** What the operator set was read again. Settles when it holds everywhere in this process. */
+  async replaceGiven(given: GivenSettings): Promise<void> {
+    this.#given = given
+    await this.#options.changes.renew()
   }
 
   /** The last ones known, without waiting: for what is decided at every request. */
@@ -60,9 +79,9 @@ export class SettingsKeeper {
 
   /** Without those that this version cannot use. */
   async readStored(reader: Reader): Promise<StoredValues> {
-    const { settings, cipher, log } = this.#options
+    const { cipher, log } = this.#options
     const stored = await readStored(reader, cipher)
-    const usable = usableValues(settings, stored)
+    const usable = usableValues(this.#given.settings, stored)
     const left = [...stored.keys()].filter((key) => !usable.has(key)).join(', ')
     if (left !== this.#warnedOf && left !== '')
       log.warn({ keys: left }, 'stored settings are not valid and have no effect')
@@ -71,8 +90,9 @@ export class SettingsKeeper {
   }
 
   effectiveOf(stored: StoredValues): InstanceSettings {
-    const effective = layOver(this.#options.settings, stored)
-    return 'settings' in effective ? effective.settings : this.#options.settings
+    const { settings } = this.#given
+    const effective = layOver(settings, stored)
+    return 'settings' in effective ? effective.settings : settings
   }
 
   async #load(): Promise<void> {

@@ -12,7 +12,7 @@ import type { InstanceSettings } from '../deps.ts'
 import { type FieldProblem, invalid, invalidField } from '../invalid.ts'
 import { settingChanges } from './audited-settings.ts'
 import { layOver } from './effective-settings.ts'
-import { isFixed, SETTING_KEYS, SETTINGS_ROOT, type Sources } from './setting-keys.ts'
+import { isFixed, SETTING_KEYS, SETTINGS_ROOT } from './setting-keys.ts'
 import type { SettingsKeeper } from './settings-keeper.ts'
 import { patchSettings, type StoredValues } from './settings-patch.ts'
 import { writeStored } from './stored-settings.ts'
@@ -21,8 +21,6 @@ export interface SettingsServiceOptions {
   db: Database
   clock: Clock
   cipher: Cipher
-  settings: InstanceSettings
-  sources: Sources
   changes: InstanceChanges
   keeper: SettingsKeeper
 }
@@ -44,7 +42,8 @@ export class SettingsService {
 
   /** Where each key has its value from. */
   async sources(_principal: Principal): Promise<Record<string, Source | 'stored'>> {
-    const { db, keeper, sources } = this.#options
+    const { db, keeper } = this.#options
+    const { sources } = keeper.given
     const stored = await keeper.readStored(db)
     const sourceOf = (key: string) => (stored.has(key) ? 'stored' : (sources.get(`instance.${key}`) ?? 'default'))
     return Object.fromEntries([...SETTING_KEYS.keys()].map((key) => [key, sourceOf(key)]))
@@ -69,7 +68,7 @@ export class SettingsService {
   }
 
   #judge(stored: StoredValues, patch: unknown): { stored: StoredValues; settings: InstanceSettings } {
-    const { settings, sources } = this.#options
+    const { settings, sources } = this.#options.keeper.given
     const patched = patchSettings(stored, patch)
     const fixed = patched.given.filter((key) => isFixed(sources, key)).map(fixedKey)
     const effective = layOver(settings, patched.stored)
