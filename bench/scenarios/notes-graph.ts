@@ -1,13 +1,10 @@
 import { DatabaseSync } from 'node:sqlite'
-import { benchDirectory } from '../bench-directory.ts'
-import { fillNotes } from '../fill-notes.ts'
+import { startWithNotes, TOKEN } from '../notes-server.ts'
 import { median, type Scenario } from '../scenario.ts'
-import { startProduct } from '../server-process.ts'
 
 const NOTES = 10_000
 const LINKS = 5
 const ROUNDS = 10
-const TOKEN = 'bench-administrator-token-0123456789abcdef'
 
 /** What the graph needs, as plainly as it can be asked for. */
 const NODES = 'select external_id, title, note_type, file_path from notes order by file_path'
@@ -19,13 +16,8 @@ const EDGES = `
 export const scenario: Scenario = {
   description: `the graph of ${NOTES} notes with ${LINKS} links each against reading its rows and JSON.stringify, and moving a folder with all of them, SQLite`,
   async run(say) {
-    const directory = benchDirectory()
-    const env = { COMMONPLACE_ADMIN_TOKEN: TOKEN }
-    await (await startProduct(directory, env)).stop()
-    say(`filling ${NOTES} notes`)
-    const { projectId } = await fillNotes(directory, NOTES, { links: LINKS })
-    const product = await startProduct(directory, env)
-    const base = `${product.url}/v2/${projectId}/knowledge`
+    const { product, directory, base: path } = await startWithNotes(say, NOTES, { links: LINKS })
+    const base = `${product.url}${path}`
     const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
     const db = new DatabaseSync(`${directory}/commonplace.db`, { readOnly: true })
 

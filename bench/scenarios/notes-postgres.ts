@@ -1,32 +1,19 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { createDatabase } from '../../test/support/postgres-database.ts'
-import { benchDirectory } from '../bench-directory.ts'
-import { fillNotes } from '../fill-notes.ts'
 import { loadPost } from '../load.ts'
 import { sampleNote } from '../notes-data.ts'
+import { startWithNotes, TOKEN } from '../notes-server.ts'
 import { median, type Scenario } from '../scenario.ts'
-import { startProduct } from '../server-process.ts'
 
 const NOTES = 2_000
 const ROUNDS = 5
 const SECONDS = 2
 const CONNECTIONS = 64
-const TOKEN = 'bench-administrator-token-0123456789abcdef'
 
 export const scenario: Scenario = {
   description: `notes of 2 KB among ${NOTES} on PostgreSQL, ${CONNECTIONS} connections: reported, not promised`,
   async run(say) {
     const database = await createDatabase({ migrated: false })
-    const directory = benchDirectory()
-    const env = { COMMONPLACE_ADMIN_TOKEN: TOKEN, COMMONPLACE_DATABASE_URL: database.url }
-    await (await startProduct(directory, env)).stop()
-    say(`filling ${NOTES} notes`)
-    const { projectId, noteIds } = await fillNotes(directory, NOTES, { databaseUrl: database.url })
-    const product = await startProduct(directory, env)
-    const base = `/v2/${projectId}/knowledge`
-    const pathsFile = join(directory, 'paths.txt')
-    writeFileSync(pathsFile, noteIds.map((id) => `${base}/entities/${id}`).join('\n'))
+    const { product, base, noteIds, pathsFile } = await startWithNotes(say, NOTES, { databaseUrl: database.url })
     const content = sampleNote(NOTES).content.replaceAll(`Note ${NOTES}`, 'Note [<id>]')
     const common = { seconds: SECONDS, connections: CONNECTIONS, headers: { authorization: `Bearer ${TOKEN}` } }
     const append = { operation: 'append', content: 'One more line [<id>] about [[Note 17]].' }

@@ -1,11 +1,6 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { benchDirectory } from '../bench-directory.ts'
-import { fillNotes } from '../fill-notes.ts'
 import { loadPost } from '../load.ts'
+import { startWithNotes, startYardstick, TOKEN } from '../notes-server.ts'
 import { median, type Scenario } from '../scenario.ts'
-import { start, startProduct } from '../server-process.ts'
 
 const NOTES = 10_000
 const ROUNDS = 8
@@ -13,24 +8,12 @@ const SECONDS = 1
 // Long enough that every note was asked for.
 const WARM_UP_SECONDS = 8
 const CONNECTIONS = 64
-const TOKEN = 'bench-administrator-token-0123456789abcdef'
-const YARDSTICK = fileURLToPath(new URL('../yardstick-server.ts', import.meta.url))
 
 export const scenario: Scenario = {
   description: `getting and resolving notes by id among ${NOTES} against a route that answers JSON of the same size, ${CONNECTIONS} connections, SQLite`,
   async run(say) {
-    const env = { COMMONPLACE_ADMIN_TOKEN: TOKEN }
-    const bareDirectory = benchDirectory()
-    await (await startProduct(bareDirectory, env)).stop()
-    const bare = await start([YARDSTICK, bareDirectory], /(http:\S+)/)
-    const directory = benchDirectory()
-    await (await startProduct(directory, env)).stop()
-    say(`filling ${NOTES} notes`)
-    const { projectId, noteIds } = await fillNotes(directory, NOTES)
-    const product = await startProduct(directory, env)
-    const base = `/v2/${projectId}/knowledge`
-    const pathsFile = join(directory, 'paths.txt')
-    writeFileSync(pathsFile, noteIds.map((id) => `${base}/entities/${id}`).join('\n'))
+    const bare = await startYardstick()
+    const { product, base, noteIds, pathsFile } = await startWithNotes(say, NOTES)
     const headers = { authorization: `Bearer ${TOKEN}` }
     const common = { connections: CONNECTIONS, headers, body: '' }
     const [someId] = noteIds.slice(NOTES / 2)

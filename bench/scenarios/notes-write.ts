@@ -1,35 +1,18 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { benchDirectory } from '../bench-directory.ts'
-import { fillNotes } from '../fill-notes.ts'
 import { loadPost } from '../load.ts'
 import { sampleNote } from '../notes-data.ts'
+import { startWithNotes, startYardstick, TOKEN } from '../notes-server.ts'
 import { median, type Scenario } from '../scenario.ts'
-import { start, startProduct } from '../server-process.ts'
 
 const NOTES = 10_000
 const ROUNDS = 8
 const SECONDS = 2
 const CONNECTIONS = 64
-const TOKEN = 'bench-administrator-token-0123456789abcdef'
-const YARDSTICK = fileURLToPath(new URL('../yardstick-server.ts', import.meta.url))
 
 export const scenario: Scenario = {
   description: `creating and patching notes of 2 KB among ${NOTES} against a bare route that inserts one row of 2 KB, ${CONNECTIONS} connections, durable, SQLite`,
   async run(say) {
-    const env = { COMMONPLACE_ADMIN_TOKEN: TOKEN }
-    const bareDirectory = benchDirectory()
-    await (await startProduct(bareDirectory, env)).stop()
-    const bare = await start([YARDSTICK, bareDirectory], /(http:\S+)/)
-    const directory = benchDirectory()
-    await (await startProduct(directory, env)).stop()
-    say(`filling ${NOTES} notes`)
-    const { projectId, noteIds } = await fillNotes(directory, NOTES)
-    const product = await startProduct(directory, env)
-    const base = `/v2/${projectId}/knowledge/entities`
-    const pathsFile = join(directory, 'paths.txt')
-    writeFileSync(pathsFile, noteIds.map((id) => `${base}/${id}`).join('\n'))
+    const bare = await startYardstick()
+    const { product, base, pathsFile } = await startWithNotes(say, NOTES)
 
     const sample = sampleNote(NOTES)
     const content = sample.content.replaceAll(`Note ${NOTES}`, 'Note [<id>]')
@@ -46,7 +29,7 @@ export const scenario: Scenario = {
       create: () =>
         loadPost({
           ...common,
-          url: product.url + base,
+          url: `${product.url}${base}/entities`,
           headers,
           body: JSON.stringify({ title: 'Note [<id>]', directory: 'new', content }),
         }),

@@ -1,4 +1,4 @@
-import type { Database, Transaction } from '../platform/storage/database.ts'
+import type { Database, Transaction, WriteOptions } from '../platform/storage/database.ts'
 
 const TOPIC = 'instance'
 
@@ -10,12 +10,21 @@ export type ChangeListener = () => Promise<void> | void
  * a signal to the others.
  */
 export class InstanceChanges {
+  readonly #db: Pick<Database, 'write' | 'subscribe'>
   readonly #listeners = new Set<ChangeListener>()
   readonly #unsubscribe: () => void
   readonly #pending = new Set<Promise<void>>()
 
-  constructor(db: Pick<Database, 'subscribe'>) {
+  constructor(db: Pick<Database, 'write' | 'subscribe'>) {
+    this.#db = db
     this.#unsubscribe = db.subscribe(TOPIC, () => this.#tell())
+  }
+
+  /** What an administrator does: answered when it holds here. */
+  async write<T>(work: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T> {
+    const result = await this.#db.write(work, options)
+    await this.settled()
+    return result
   }
 
   /** Part of every change of what the instance shows or does. */
@@ -35,7 +44,7 @@ export class InstanceChanges {
     return this.settled()
   }
 
-  /** Until every listener here acts by what was announced so far: a change is answered when it holds. */
+  /** Until every listener here acts by what was announced so far. */
   async settled(): Promise<void> {
     while (this.#pending.size > 0) await Promise.all(this.#pending)
   }

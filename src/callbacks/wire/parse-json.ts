@@ -1,8 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { AppError } from '../../platform/errors/app-error.ts'
-
-/** Deeper than any message of ours, and shallow enough for code that walks a value by calling itself. */
-export const MAX_DEPTH = 100
+import { isTooDeep, MAX_DEPTH } from '../../platform/http/json-depth.ts'
 
 /** A number that a JavaScript number would not write as it was given. `JSON.stringify` writes it unchanged. */
 export interface ExactNumber {
@@ -50,23 +48,6 @@ export function parseExactly(text: string): unknown {
 function keepNumber(_key: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== 'number' || context?.source === undefined) return value
   return String(value) === context.source ? value : rawJSON(context.source)
-}
-
-export function isTooDeep(text: string): boolean {
-  if (text.length <= MAX_DEPTH * 2) return false
-  let depth = 0
-  let inText = false
-  for (let i = 0; i < text.length; i++) {
-    const char = text.charCodeAt(i)
-    if (inText) {
-      if (char === 0x5c) i++
-      else if (char === 0x22) inText = false
-    } else if (char === 0x22) inText = true
-    else if (char === 0x7b || char === 0x5b) {
-      if (++depth > MAX_DEPTH) return true
-    } else if (char === 0x7d || char === 0x5d) depth--
-  }
-  return false
 }
 
 function unusable(problem: string): AppError {

@@ -1,7 +1,8 @@
 import { create } from '@bufbuild/protobuf'
 import { type Payload as PayloadMessage, PayloadSchema } from '../../gen/temporal/api/common/v1/message_pb.js'
+import { isTooDeep } from '../../platform/http/json-depth.ts'
 import type { Payload } from './messages.ts'
-import { decodeText, isExactNumber, isTooDeep, parseExactly } from './parse-json.ts'
+import { decodeText, isExactNumber, parseExactly } from './parse-json.ts'
 import { plainBytes } from './read-scalar.ts'
 import { WireProblem } from './wire-problem.ts'
 

@@ -3,8 +3,9 @@
  * Payload may be written in short at any place, and numbers of 64 bits must not pass through a JavaScript number.
  */
 import { create, type DescField, type DescMessage, type JsonObject, type Message } from '@bufbuild/protobuf'
+import { MAX_DEPTH } from '../../platform/http/json-depth.ts'
 import { readDuration } from './duration.ts'
-import { isExactNumber, MAX_DEPTH } from './parse-json.ts'
+import { isExactNumber } from './parse-json.ts'
 import { isJsonObject, readShortPayload } from './payload-shorthand.ts'
 import { enumReader, readString, SCALAR_READERS } from './read-scalar.ts'
 import { setOwn } from './set-own.ts'

@@ -45,10 +45,10 @@ export class DocumentService {
     { kind, text: given }: { kind: DocumentKind; text: string },
     client?: ClientInfo,
   ): Promise<ShownDocument> {
-    const { db, clock, changes } = this.#options
+    const { clock, changes } = this.#options
     refuseProblems([textProblem('text', given, { maxLength: LONGEST_DOCUMENT })])
     const text = given.trim() === '' ? '' : given
-    const document = await db.write(async (tx) => {
+    const document = await changes.write(async (tx) => {
       const before = (await readDocument(tx, kind))?.text ?? ''
       if (text === before) return currentDocument(tx, kind)
       await putDocument(tx, kind, text, clock.now())
@@ -61,7 +61,6 @@ export class DocumentService {
       changes.announce(tx)
       return currentDocument(tx, kind)
     })
-    await changes.settled()
     return this.#show(document)
   }
 

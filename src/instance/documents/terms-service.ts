@@ -90,9 +90,8 @@ export class TermsService {
   }
 
   async #write(work: (tx: Transaction, now: number) => Promise<Terms>): Promise<ShownTerms> {
-    const { db, clock, changes } = this.#options
-    const terms = await db.write((tx) => work(tx, clock.now()))
-    await changes.settled()
+    const { clock, changes } = this.#options
+    const terms = await changes.write((tx) => work(tx, clock.now()))
     return (await this.#shower())(terms)
   }
 

@@ -86,11 +86,9 @@ export class BlockService {
     })
   }
 
-  async #write<T>(work: (tx: Transaction, now: number) => Promise<T>): Promise<T> {
-    const { db, clock, changes } = this.#options
-    const result = await db.write((tx) => work(tx, clock.now()))
-    await changes.settled()
-    return result
+  #write<T>(work: (tx: Transaction, now: number) => Promise<T>): Promise<T> {
+    const { clock, changes } = this.#options
+    return changes.write((tx) => work(tx, clock.now()))
   }
 
   #audit(

@@ -42,14 +42,14 @@ interface BlockFile {
 
 /** All of it in one transaction, or nothing: a file with a bad line changes nothing, unless the caller wants that. */
 export async function importBlocks(
-  { db, clock, changes }: BlockServiceOptions,
+  { clock, changes }: BlockServiceOptions,
   principal: Principal,
   wish: ImportWish,
   client?: ClientInfo,
 ): Promise<ImportReport> {
   const file = readFile(wish.csv)
   if (file.failed > 0 && !wish.dryRun && !wish.skipBadLines) throw badFile(file)
-  const report = await db.write(
+  return changes.write(
     async (tx) => {
       const fresh = await freshRules(tx, file.lines)
       const report = reportOf(file, fresh.size, wish.dryRun)
@@ -65,8 +65,6 @@ export async function importBlocks(
     },
     { alone: true },
   )
-  await changes.settled()
-  return report
 }
 
 /** The whole list, piece by piece. */

@@ -26,9 +26,9 @@ export class NamedDomainService {
 
   /** One that is there already is answered as it is. */
   async add(principal: Principal, input: { domain: string }, client?: ClientInfo): Promise<NamedDomain> {
-    const { db, clock, changes } = this.#options
+    const { clock, changes } = this.#options
     const domain = readDomain(input.domain)
-    const added = await db.write(async (tx) => {
+    return changes.write(async (tx) => {
       const known = await findNamedDomain(tx, this.#list, domain)
       if (known !== undefined) return known
       const one = await insertNamedDomain(tx, this.#list, domain, clock.now())
@@ -38,14 +38,12 @@ export class NamedDomainService {
       changes.announce(tx)
       return one
     })
-    await changes.settled()
-    return added
   }
 
   async remove(principal: Principal, input: { domain: string }, client?: ClientInfo): Promise<void> {
-    const { db, changes } = this.#options
+    const { changes } = this.#options
     const domain = normaliseDomain(input.domain)
-    await db.write(async (tx) => {
+    await changes.write(async (tx) => {
       const known = domain === undefined ? undefined : await findNamedDomain(tx, this.#list, domain)
       if (known === undefined) throw recordNotFound()
       await deleteNamedDomain(tx, this.#list, known.id)
@@ -54,6 +52,5 @@ export class NamedDomainService {
       await auditChange(tx, principal, { action, target, changes: { domain: { old: domain } } }, client)
       changes.announce(tx)
     })
-    await changes.settled()
   }
 }

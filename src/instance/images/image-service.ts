@@ -32,11 +32,11 @@ export class ImageService {
   }
 
   async put(principal: Principal, kind: ImageKind, upload: Upload, client?: ClientInfo): Promise<StoredImage> {
-    const { db, clock, changes } = this.#options
+    const { clock, changes } = this.#options
     const { bytes, description } = upload
     refuseProblems([textProblem('description', description, { maxLength: LONGEST_DESCRIPTION })])
     const derived = await deriveImage(kind, bytes)
-    const image = await db.write(async (tx) => {
+    return changes.write(async (tx) => {
       const before = (await readImages(tx))[kind]
       await replaceImage(tx, kind, { ...derived, description }, clock.now())
       const after = (await readImages(tx))[kind] as StoredImage
@@ -49,14 +49,12 @@ export class ImageService {
       await auditChange(tx, principal, { action: 'instance_image.replaced', target, changes: change }, client)
       return after
     })
-    await changes.settled()
-    return image
   }
 
   /** The shipped picture takes its place. */
   async delete(principal: Principal, kind: ImageKind, client?: ClientInfo): Promise<void> {
-    const { db, changes } = this.#options
-    await db.write(async (tx) => {
+    const { changes } = this.#options
+    await changes.write(async (tx) => {
       const before = (await readImages(tx))[kind]
       if (!(await deleteImage(tx, kind))) return
       changes.announce(tx)
@@ -68,7 +66,6 @@ export class ImageService {
         client,
       )
     })
-    await changes.settled()
   }
 }
 

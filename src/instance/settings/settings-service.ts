@@ -50,8 +50,8 @@ export class SettingsService {
   }
 
   async patch(principal: Principal, patch: unknown, client?: ClientInfo): Promise<InstanceSettings> {
-    const { db, clock, cipher, keeper, changes } = this.#options
-    const settings = await db.write(async (tx) => {
+    const { clock, cipher, keeper, changes } = this.#options
+    const settings = await changes.write(async (tx) => {
       const stored = await keeper.readStored(tx)
       const before = keeper.effectiveOf(stored)
       const { stored: next, settings: after } = this.#judge(stored, patch)
@@ -63,7 +63,6 @@ export class SettingsService {
       changes.announce(tx)
       return after
     })
-    await changes.settled()
     return shown(settings)
   }
 

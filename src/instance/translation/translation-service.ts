@@ -69,17 +69,16 @@ export class TranslationService {
 
   /** Asks now. Undefined when the provider did not answer; the last good list stays. */
   async refresh(principal: Principal, client?: ClientInfo): Promise<TranslationLanguages | undefined> {
-    const { db, changes, settings } = this.#options
+    const { changes, settings } = this.#options
     const { translation } = await settings.current()
     if (providerAddress(translation) === null) return {}
     const languages = await this.#ask(translation).catch(() => undefined)
     if (languages === undefined) return undefined
-    await db.write(async (tx) => {
+    await changes.write(async (tx) => {
       const target = { type: 'instance_translation', id: translation.provider as string }
       const change = { languages: { new: Object.keys(languages).length } }
       await auditChange(tx, principal, { action: 'instance_translation.refreshed', target, changes: change }, client)
     })
-    await changes.settled()
     return languages
   }
 

@@ -1,10 +1,8 @@
 import { isUtf8 } from 'node:buffer'
+import { isTooDeep, MAX_DEPTH } from './json-depth.ts'
 import { InvalidRequest } from './problem.ts'
 
 export const JSON_TYPES = ['application/json', 'application/vnd.api+json']
-
-/** Deeper than any document of ours, and shallow enough for code that walks a value by calling itself. */
-const MAX_DEPTH = 100
 
 const SUSPICIOUS = /__proto__|constructor|\\u00/i
 
@@ -35,23 +33,6 @@ export function parseJsonBody(body: Buffer): unknown {
 
 function unusable(text: string): InvalidRequest {
   return new InvalidRequest([{ part: 'body', at: [], text, kind: 'json' }])
-}
-
-function isTooDeep(text: string): boolean {
-  if (text.length <= MAX_DEPTH * 2) return false
-  let depth = 0
-  let inText = false
-  for (let i = 0; i < text.length; i++) {
-    const char = text.charCodeAt(i)
-    if (inText) {
-      if (char === 0x5c) i++
-      else if (char === 0x22) inText = false
-    } else if (char === 0x22) inText = true
-    else if (char === 0x7b || char === 0x5b) {
-      if (++depth > MAX_DEPTH) return true
-    } else if (char === 0x7d || char === 0x5d) depth--
-  }
-  return false
 }
 
 // May call itself: the depth was bounded before.

@@ -1,0 +1,47 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { benchDirectory } from './bench-directory.ts'
+import { fillNotes } from './fill-notes.ts'
+import { type ServerProcess, start, startProduct } from './server-process.ts'
+
+export const TOKEN = 'bench-administrator-token-0123456789abcdef'
+const YARDSTICK = fileURLToPath(new URL('yardstick-server.ts', import.meta.url))
+
+export interface NotesServer {
+  product: ServerProcess
+  directory: string
+  /** Path of the knowledge endpoints of the project with the notes. */
+  base: string
+  noteIds: string[]
+  /** A file with the path of every note, a line each. */
+  pathsFile: string
+}
+
+/** The product with a project full of notes. */
+export async function startWithNotes(
+  say: (text: string) => void,
+  notes: number,
+  { links, databaseUrl }: { links?: number; databaseUrl?: string } = {},
+): Promise<NotesServer> {
+  const directory = benchDirectory()
+  const env = {
+    COMMONPLACE_ADMIN_TOKEN: TOKEN,
+    ...(databaseUrl !== undefined && { COMMONPLACE_DATABASE_URL: databaseUrl }),
+  }
+  await (await startProduct(directory, env)).stop()
+  say(`filling ${notes} notes`)
+  const { projectId, noteIds } = await fillNotes(directory, notes, { links, databaseUrl })
+  const product = await startProduct(directory, env)
+  const base = `/v2/${projectId}/knowledge`
+  const pathsFile = join(directory, 'paths.txt')
+  writeFileSync(pathsFile, noteIds.map((id) => `${base}/entities/${id}`).join('\n'))
+  return { product, directory, base, noteIds, pathsFile }
+}
+
+/** Bare routes over a database of their own. */
+export async function startYardstick(): Promise<ServerProcess> {
+  const directory = benchDirectory()
+  await (await startProduct(directory, { COMMONPLACE_ADMIN_TOKEN: TOKEN })).stop()
+  return start([YARDSTICK, directory], /(http:\S+)/)
+}
