@@ -8,6 +8,7 @@ import { isAppError } from '../../src/platform/errors/app-error.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
 import type { SqliteDatabase } from '../../src/platform/storage/sqlite.ts'
+import { statement } from '../../src/platform/storage/statement.ts'
 import { tempDir } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { silentLogger } from '../support/silent-logger.ts'
@@ -284,6 +285,17 @@ describe('the one writer of SQLite', () => {
     await limit(1_000_000)
     await db.write((tx) => put(tx, big, 1))
     assert.equal((await allItems(db)).size, acknowledged.length + 1)
+  })
+
+  test('a prepared statement for all columns knows those that a table got later', async () => {
+    const { db } = await open()
+    const every = statement<object, Record<string, unknown>>(() => sql`select items.*, 1 as last from items`)
+    await db.write((tx) => put(tx, 'a', 1))
+    assert.deepEqual(await db.write((tx) => tx.run(every, {})), [{ id: 'a', value: 1, last: 1 }])
+    await db.write((tx) => sql`alter table items add column extra text`.execute(tx.query))
+    const wider = [{ id: 'a', value: 1, extra: null, last: 1 }]
+    assert.deepEqual(await db.write((tx) => tx.run(every, {})), wider)
+    assert.deepEqual(await db.run(every, {}), wider)
   })
 
   test('a database that was closed is one file', async () => {

@@ -1,9 +1,12 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite'
 import type { QueryResult } from 'kysely'
+import { type RowMaker, rowMaker } from './row-maker.ts'
 
 interface CachedStatement {
   statement: StatementSync
-  returnsRows: boolean
+  columns: number
+  /** Of a statement that stays, and is worth it. */
+  makeRows?: RowMaker
 }
 
 // One connection meets a few hundred different texts; dynamic filters must not grow the cache without end.
@@ -53,18 +56,24 @@ export class SqliteConnection {
   }
 
   execute(sql: string, parameters: readonly unknown[]): QueryResult<unknown> {
-    const { statement, returnsRows } = this.#prepare(sql)
-    if (returnsRows) return { rows: statement.all(...(parameters as SQLInputValue[])) }
-    const { changes, lastInsertRowid } = statement.run(...(parameters as SQLInputValue[]))
+    const entry = this.#prepare(sql)
+    if (entry.columns > 0) return { rows: allRows(entry, parameters) }
+    const { changes, lastInsertRowid } = entry.statement.run(...(parameters as SQLInputValue[]))
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
   }
 
   /** The same without the counts, for statements on hot paths. */
   rows(sql: string, parameters: readonly unknown[]): unknown[] {
-    const { statement, returnsRows } = this.#prepare(sql)
-    if (returnsRows) return statement.all(...(parameters as SQLInputValue[]))
-    statement.run(...(parameters as SQLInputValue[]))
-    return []
+    const entry = this.#prepare(sql)
+    if (entry.columns === 0) {
+      entry.statement.run(...(parameters as SQLInputValue[]))
+      return []
+    }
+    if (entry.makeRows === undefined) {
+      entry.statement.setReturnArrays(true)
+      entry.makeRows = makerFor(entry.statement)
+    }
+    return allRows(entry, parameters)
   }
 
   /** How many rows the statement changed. */
@@ -96,7 +105,7 @@ export class SqliteConnection {
       return cached
     }
     const statement = this.#db.prepare(sql)
-    const entry = { statement, returnsRows: statement.columns().length > 0 }
+    const entry: CachedStatement = { statement, columns: statement.columns().length }
     this.#statements.set(sql, entry)
     if (this.#statements.size > STATEMENT_CACHE_SIZE) {
       this.#statements.delete(this.#statements.keys().next().value as string)
@@ -108,4 +117,21 @@ export class SqliteConnection {
     this.#statements.clear()
     this.#db.close()
   }
+}
+
+function makerFor(statement: StatementSync): RowMaker {
+  return rowMaker(statement.columns().map(({ name }) => name))
+}
+
+function allRows(entry: CachedStatement, parameters: readonly unknown[]): unknown[] {
+  const rows = entry.statement.all(...(parameters as SQLInputValue[]))
+  if (entry.makeRows === undefined) return rows
+  const values = rows as unknown as unknown[][]
+  const width = values[0]?.length ?? entry.columns
+  if (width !== entry.columns) {
+    // `select *` of a table that has got columns meanwhile.
+    entry.columns = width
+    entry.makeRows = makerFor(entry.statement)
+  }
+  return entry.makeRows(values)
 }
