@@ -102,7 +102,7 @@ export class LinkedNotes {
     return this.db.write(async (tx) => {
       const { aliases = this.#aliases.get(before.id) ?? [], ...names } = wish
       const note = { ...before, ...names }
-      await updateNote(tx, note)
+      await updateNote(tx, before, note)
       const old = { note: before, aliases: this.#aliases.get(before.id) ?? [] }
       await replaceNames(tx, this.project, old, { note, aliases })
       if (note.file_path !== before.file_path) await bindOwnLinks(tx, this.project, note)

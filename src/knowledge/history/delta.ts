@@ -11,7 +11,8 @@ const BLOCK = 4096
 
 /** Null when the middle would be more than half of the older text: that one is better kept whole. */
 export function deltaOf(older: string, newer: string): Delta | null {
-  if (older === newer) return { head: older.length, tail: 0, middle: '' }
+  // The most frequent change by far: something was added at the end.
+  if (newer.startsWith(older)) return { head: older.length, tail: 0, middle: '' }
   const shorter = Math.min(older.length, newer.length)
   const head = sharedHead(older, newer, shorter)
   const tail = sharedTail(older, newer, shorter - head)

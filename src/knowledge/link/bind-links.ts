@@ -5,16 +5,18 @@ import { nameKey } from '../text/name-key.ts'
 import type { ParsedLink } from '../text/parse-body.ts'
 import { folderOf } from '../text/path.ts'
 import type { NameRow } from './names.ts'
-import { resolveAsks, resolveExactly } from './resolve-exactly.ts'
+import { type FoundLinkNames, resolveAsks, resolveExactly } from './resolve-exactly.ts'
 import { type Ask, askedId, askedKeys, askOf, choose, namesWith } from './resolver.ts'
-import type { FoundNames, NamedNote } from './store-names.ts'
+import type { NamedNote } from './store-names.ts'
 import {
   deleteRelations,
   insertRelations,
   isSameRelation,
+  type RelationOwner,
   type RelationRow,
   type RelationView,
   storedRelations,
+  viewOf,
 } from './store-relations.ts'
 import {
   type Binding,
@@ -36,14 +38,14 @@ export async function replaceRelations(
   project: Project,
   note: Note,
   links: readonly ParsedLink[],
-  { isNew, found }: { isNew: boolean; found?: FoundNames | undefined },
+  { isNew, found }: { isNew: boolean; found?: FoundLinkNames | undefined },
 ): Promise<RelationView[]> {
   const targets = links.length === 0 ? [] : await resolveExactly(tx, project, note.file_path, links, { found })
   const seen = new Set<string>()
-  const rows = links.map((link, position) => toRow(link, position, targets[position]?.id ?? null, seen))
+  const rows = links.map((link, position) => toRow(note, link, position, targets[position]?.id ?? null, seen))
   // Whoever appends a line changes no link before it.
   const first = isNew ? 0 : await dropFromFirstDifference(tx, note.id, rows)
-  await insertRelations(tx, note.id, project.id, first === 0 ? rows : rows.slice(first))
+  await insertRelations(tx, note, first === 0 ? rows : rows.slice(first))
   touchNotes(tx, [note.id, ...targets.flatMap((target) => (target === null ? [] : [target.id]))])
   return views(note, rows, targets)
 }
@@ -57,17 +59,27 @@ async function dropFromFirstDifference(tx: Transaction, noteId: number, rows: re
 }
 
 function views(from: NoteRef, rows: readonly RelationRow[], targets: readonly (NoteRef | null)[]): RelationView[] {
-  return rows.flatMap((row, at) =>
-    row.is_repeat === 1 ? [] : [{ ...row, direction: 'outgoing', from, to: targets[at] ?? null }],
-  )
+  const shown: RelationView[] = []
+  for (const [at, row] of rows.entries()) {
+    if (row.is_repeat === 0) shown.push(viewOf(row, 'outgoing', from, targets[at] ?? null))
+  }
+  return shown
 }
 
-function toRow(link: ParsedLink, position: number, toId: number | null, seen: Set<string>): RelationRow {
+function toRow(
+  note: Note,
+  link: ParsedLink,
+  position: number,
+  toId: number | null,
+  seen: Set<string>,
+): RelationRow & RelationOwner {
   const { type, target, name, anchor, display, context } = link
   const edge = toId === null ? null : `${toId} ${type}`
   const isRepeat = edge !== null && seen.has(edge)
   if (edge !== null) seen.add(edge)
   return {
+    from_id: note.id,
+    project_id: note.project_id,
     position,
     relation_type: type,
     to_id: toId,

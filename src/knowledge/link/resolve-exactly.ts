@@ -14,8 +14,13 @@ import {
 import { type FoundNames, findExactNames, findExternalIds, findNames, type NamedNote } from './store-names.ts'
 
 export interface ResolveOptions extends ChooseOptions {
-  /** What is known by all keys of the texts already. */
-  found?: FoundNames | undefined
+  found?: FoundLinkNames | undefined
+}
+
+/** What is known already of the names that the links of a note can mean. */
+export interface FoundLinkNames extends FoundNames {
+  /** Of each link. */
+  keys: readonly (readonly string[])[]
 }
 
 // Few enough that their notes, one or two each, are not taken for a crowd.
@@ -38,14 +43,14 @@ export async function resolveExactly(
   return choices.map((choice) => (choice !== null && 'note' in choice ? choice.note : null))
 }
 
-/** The keys of all names that links of a note can mean; none of so many that they are looked up by and by. */
+/** For each link of a note the keys of all names that it can mean; none of so many that they are looked up by and by. */
 export function linkKeys(
   project: Project,
   sourcePath: string,
   links: readonly { target: string; name: string }[],
-): string[] {
+): string[][] {
   if (links.length > AT_ONCE) return []
-  return links.flatMap(({ target, name }) => askedKeys(project, { target, name, sourcePath }))
+  return links.map(({ target, name }) => askedKeys(project, { target, name, sourcePath }))
 }
 
 /** The same for texts of several notes. */
@@ -75,7 +80,7 @@ async function resolveSome(
   const [only] = asks
   const known = only === undefined || asks.length > 1 ? undefined : byId?.get(askedId(only) ?? '')
   if (known !== undefined) return [{ note: known }]
-  const keys = asks.map((ask) => askedKeys(project, ask))
+  const keys = found?.keys ?? asks.map((ask) => askedKeys(project, ask))
   const { names, isCrowded } = found ?? (await findNames(reader, project.id, [...new Set(keys.flat())]))
   const index = indexByKey(names)
   if (isCrowded) await addLiteralNames(reader, project, asks, index)

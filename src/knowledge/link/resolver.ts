@@ -107,8 +107,11 @@ export function choose(
   names: readonly NamedNote[],
   { isStrict = false, withRetired = true }: ChooseOptions = {},
 ): Choice {
-  if (names.length === 0) return null
+  const [first] = names
+  if (first === undefined) return null
   const { name, target, sourcePath } = ask
+  // Nearly every link: whichever rule decides, there is no other note to decide for.
+  if (names.length === 1 && first.kind === NAME_KINDS.current && first.title === target) return { note: first }
   const whole = name === target ? null : chooseLiteral(name, sourcePath, names)
   if (whole !== null) return whole
   const readings = readingsOf(project, ask)

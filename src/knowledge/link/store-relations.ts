@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Engine, Reader, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
-import type { NoteRef } from '../note/note.ts'
+import type { Note, NoteRef } from '../note/note.ts'
 import '../tables.ts'
 import type { RelationsTable } from '../tables.ts'
 
@@ -45,15 +45,15 @@ export async function deleteRelations(tx: Transaction, fromId: number, position:
   await tx.change(deleteRows, { fromId, position })
 }
 
-type OwnedRow = RelationRow & { fromId: number; projectId: number }
+export type RelationOwner = Pick<RelationsTable, 'from_id' | 'project_id'>
 
 const COLUMN_LIST = sql.join(COLUMNS.map((column) => sql.ref(column)))
 
 // One row after the other costs SQLite less than taking a list apart.
-const insertRow = statement<OwnedRow>(
+const insertRow = statement<RelationRow & RelationOwner>(
   (_query, p) => sql`
   insert into relations (from_id, project_id, ${COLUMN_LIST})
-  values (${p('fromId')}, ${p('projectId')}, ${sql.join(COLUMNS.map((column) => sql.val(p(column))))})`,
+  values (${p('from_id')}, ${p('project_id')}, ${sql.join(COLUMNS.map((column) => sql.val(p(column))))})`,
 )
 
 const insertRows = statement<{ fromId: number; projectId: number; rows: string }>((_query, p) => {
@@ -71,19 +71,13 @@ const AT_ONCE = 5000
 
 export async function insertRelations(
   tx: Transaction,
-  fromId: number,
-  projectId: number,
-  relations: readonly RelationRow[],
+  note: Pick<Note, 'id' | 'project_id'>,
+  relations: readonly (RelationRow & RelationOwner)[],
 ): Promise<void> {
-  if (tx.engine === 'sqlite') {
-    return tx.changeEach(
-      insertRow,
-      relations.map((row) => ({ ...row, fromId, projectId })),
-    )
-  }
+  if (tx.engine === 'sqlite') return tx.changeEach(insertRow, relations)
   for (let start = 0; start < relations.length; start += AT_ONCE) {
     const rows = relations.slice(start, start + AT_ONCE).map((row) => COLUMNS.map((column) => row[column]))
-    await tx.change(insertRows, { fromId, projectId, rows: JSON.stringify(rows) })
+    await tx.change(insertRows, { fromId: note.id, projectId: note.project_id, rows: JSON.stringify(rows) })
   }
 }
 
@@ -161,13 +155,13 @@ export async function incomingRelations(reader: Reader, note: NoteRef): Promise<
 }
 
 export function outgoingOf(note: NoteRef, rows: readonly ViewRow[]): RelationView[] {
-  return rows.map((row) => view(row, 'outgoing', note, row.id === null ? null : (row as NoteRef)))
+  return rows.map((row) => viewOf(row, 'outgoing', note, row.id === null ? null : (row as NoteRef)))
 }
 
 export function incomingOf(note: NoteRef, rows: ViewRow[]): RelationsOfNote {
   const isTruncated = rows.length > MOST_INCOMING
   if (isTruncated) rows.pop()
-  return { relations: rows.sort(bySource).map((row) => view(row, 'incoming', row as NoteRef, note)), isTruncated }
+  return { relations: rows.sort(bySource).map((row) => viewOf(row, 'incoming', row as NoteRef, note)), isTruncated }
 }
 
 function bySource(a: ViewRow, b: ViewRow): number {
@@ -175,7 +169,7 @@ function bySource(a: ViewRow, b: ViewRow): number {
   return a.file_path < b.file_path ? -1 : 1
 }
 
-function view(
+export function viewOf(
   row: RelationTexts,
   direction: RelationView['direction'],
   from: NoteRef,

@@ -56,10 +56,9 @@ export function editedState(before: NoteWithContent, text: string): NoteState {
   const own = { title, type, ...(permalink !== null && { permalink }) }
   const state = stateOfText(yaml === null ? composeText(own, body) : text, filePath, before)
   const newTitle = retitle({ text: before.content, title }, state.content)
-  return withMetadata(state, {
-    ...(newTitle !== null && { title: newTitle }),
-    ...(state.permalink === null && permalink !== null && { permalink }),
-  })
+  const isPermalinkLost = state.permalink === null && permalink !== null
+  if (newTitle === null && !isPermalinkLost) return state
+  return withMetadata(state, { ...(newTitle !== null && { title: newTitle }), ...(isPermalinkLost && { permalink }) })
 }
 
 /** The same text at another path. */
@@ -118,6 +117,7 @@ function stateOf(metadata: Metadata, filePath: string) {
 }
 
 function merged(metadata: Metadata, changes: MetadataChanges): Metadata {
+  if (Object.keys(changes).length === 0) return metadata
   const all = new Map<string, JsonValue>(Object.entries(metadata))
   for (const [key, value] of Object.entries(changes)) {
     if (value === null) all.delete(key)

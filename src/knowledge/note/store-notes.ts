@@ -28,20 +28,15 @@ const COLUMNS = [
   'written_by',
 ] as const satisfies readonly (keyof NewNote)[]
 
-const insertRow = statement<NewNote, { id: number }>(
+const insertRow = statement<NewNote>(
   (_query, p, engine) => sql`
     insert into notes (${sql.join(COLUMNS.map((column) => sql.ref(column)))})
     values (${sql.join(COLUMNS.map((column) => sql.val(p(column))))})
     ${engine === 'postgres' ? sql`returning id` : sql``}`,
 )
 
-// SQLite runs a statement with `returning` as if there were a trigger and copies every page it touches first.
-const lastId = statement<object, { id: number }>(() => sql`select last_insert_rowid() as id`)
-
 export async function insertNote(tx: Transaction, note: NewNote): Promise<Note> {
-  const [inserted] = await tx.run(insertRow, note)
-  const { id } = inserted ?? ((await tx.run(lastId, {}))[0] as { id: number })
-  return { ...note, id }
+  return { ...note, id: await tx.insert(insertRow, note) }
 }
 
 /** For a note that comes back from the trash under the number it had. */
@@ -51,16 +46,24 @@ export async function insertNoteAgain(tx: Transaction, note: Note): Promise<void
 
 // Not the references: to set one, even to what it is, makes SQLite check it and keep copies of the pages meanwhile.
 const CHANGING = COLUMNS.filter((column) => !['external_id', 'project_id', 'created_by'].includes(column))
+// An index whose column is set is written anew, whatever the value is; most changes leave these as they are.
+const SELDOM = ['file_path', 'permalink', 'type_key', 'created_at'] as const satisfies readonly (keyof Note)[]
+const OFTEN = CHANGING.filter((column) => !(SELDOM as readonly string[]).includes(column))
 
-const updateRow = statement<Note>((query, p) =>
-  query
-    .updateTable('notes')
-    .set(Object.fromEntries(CHANGING.map((column) => [column, p(column)])))
-    .where('id', '=', p('id')),
-)
+function updateOf(columns: readonly (keyof Note)[]) {
+  return statement<Note>((query, p) =>
+    query
+      .updateTable('notes')
+      .set(Object.fromEntries(columns.map((column) => [column, p(column)])))
+      .where('id', '=', p('id')),
+  )
+}
 
-export async function updateNote(tx: Transaction, note: Note): Promise<void> {
-  await tx.change(updateRow, note)
+const updateAll = updateOf(CHANGING)
+const updateOften = updateOf(OFTEN)
+
+export async function updateNote(tx: Transaction, before: Note, note: Note): Promise<void> {
+  await tx.change(SELDOM.every((column) => note[column] === before[column]) ? updateOften : updateAll, note)
 }
 
 const insertContentRow = statement<NoteContentsTable>((query, p) =>

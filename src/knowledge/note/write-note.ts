@@ -14,8 +14,8 @@ import { recordChange } from '../history/store-changes.ts'
 import { keepRevision } from '../history/store-revisions.ts'
 import { trashNote } from '../history/store-trash.ts'
 import { bindForwardReferences, bindOwnLinks, replaceRelations, unbind } from '../link/bind-links.ts'
-import { addNames, dropNames, replaceNames } from '../link/names.ts'
-import type { FoundNames } from '../link/store-names.ts'
+import { addNames, dropNames, type NameRow, replaceNames } from '../link/names.ts'
+import type { FoundLinkNames } from '../link/resolve-exactly.ts'
 import { createdNotesTally, noteTally } from '../project/note-tally.ts'
 import { dropSearchRows, replaceSearchRows } from '../search/store-search-rows.ts'
 import type { NoteChange } from '../tables.ts'
@@ -48,8 +48,8 @@ const NO_RELATIONS = { relations: [], isTruncated: false }
 export interface Creation {
   /** A note that comes back under the number and with the history it had. */
   again?: Note
-  /** Names that were looked up already; those of all its links are among them. */
-  found?: FoundNames
+  /** What its links can mean, where that was looked up already. */
+  found?: FoundLinkNames
 }
 
 export async function createNote(
@@ -79,8 +79,7 @@ export async function createNote(
   await insertObservations(tx, note.id, state.parsed.observations)
   const aliases = aliasesOf(state.metadata)
   const names = await addNames(tx, project, { note, aliases })
-  // It may link to itself.
-  const known = found && { ...found, names: [...found.names, ...names.map((name) => ({ ...note, ...name }))] }
+  const known = found && withOwnNames(found, note, names)
   const outgoing = await replaceRelations(tx, project, note, state.parsed.links, { isNew: true, found: known })
   const isAwaited = await bindForwardReferences(tx, project, note, names)
   await replaceSearchRows(tx, note, state, true)
@@ -90,6 +89,12 @@ export async function createNote(
   await finish(tx, context, note, note.last_change)
   const parts = { observations: state.parsed.observations, outgoing, ...(!isAwaited && { incoming: NO_RELATIONS }) }
   return { note: { ...note, content: state.content }, parts }
+}
+
+/** It may link to itself. */
+function withOwnNames(found: FoundLinkNames, note: Note, names: readonly NameRow[]): FoundLinkNames {
+  const own = names.filter(({ key }) => found.keys.some((keys) => keys.includes(key)))
+  return own.length === 0 ? found : { ...found, names: [...found.names, ...own.map((name) => ({ ...note, ...name }))] }
 }
 
 export async function changeNote(
@@ -113,12 +118,12 @@ export async function changeNote(
     written_by: principal.userId,
   }
   // First of all: on PostgreSQL whoever changes the same note at once has to begin again here, and nowhere later.
-  await updateNote(tx, note)
+  await updateNote(tx, row, note)
   await keepRevision(tx, before, state.content)
   if (state.content !== contentBefore) await updateContent(tx, note.id, state.content)
   const isMoved = note.file_path !== before.file_path
-  const aliasesBefore = aliasesOf(JSON.parse(before.metadata))
   const aliases = aliasesOf(state.metadata)
+  const aliasesBefore = note.metadata === before.metadata ? aliases : aliasesOf(JSON.parse(before.metadata))
   const isRenamed =
     isMoved ||
     note.title !== before.title ||

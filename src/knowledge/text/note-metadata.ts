@@ -63,8 +63,11 @@ export function answerMetadata(metadata: Metadata): Metadata {
   return answer
 }
 
+const CANONICAL = /^[a-z0-9_]*$/
+
 /** The form in which types are compared: `Meeting Note`, `meetingNote` and `meeting_note` are one. */
 export function canonicalType(type: string): string {
+  if (CANONICAL.test(type)) return type
   const words = type.trim().replace(/[\s\-.\\]/g, '_')
   return words.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toLowerCase()
 }

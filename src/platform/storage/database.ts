@@ -23,6 +23,8 @@ export interface Transaction extends Reader {
   readonly isTransaction: true
   /** Runs a statement without rows to answer; how many rows it changed. */
   change<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<number>
+  /** Inserts one row; the number that the database gave it. On PostgreSQL the statement says `returning` that column. */
+  insert<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<number>
   /** Runs such a statement for each of the inputs, in order. */
   changeEach<Input extends object>(statement: Statement<Input, never>, inputs: readonly Input[]): Promise<void>
   /**

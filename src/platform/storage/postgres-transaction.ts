@@ -39,6 +39,11 @@ export class PostgresTransaction implements Transaction {
     return (await this.#runPrepared(statement, input)).rowCount ?? 0
   }
 
+  async insert<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<number> {
+    const [row] = (await this.#runPrepared(statement, input)).rows
+    return Object.values(row)[0] as number
+  }
+
   async changeEach<Input extends object>(statement: Statement<Input, never>, inputs: readonly Input[]): Promise<void> {
     for (const input of inputs) await this.#runPrepared(statement, input)
   }

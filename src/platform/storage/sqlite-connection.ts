@@ -81,6 +81,11 @@ export class SqliteConnection {
     return Number(this.#prepare(sql).statement.run(...(parameters as SQLInputValue[])).changes)
   }
 
+  /** The number of the row that the statement inserted. */
+  insert(sql: string, parameters: readonly unknown[]): number {
+    return Number(this.#prepare(sql).statement.run(...(parameters as SQLInputValue[])).lastInsertRowid)
+  }
+
   /** Rows as they are read; holds a statement of its own, so other queries may run between two of them. */
   *iterate(sql: string, parameters: readonly unknown[]): Generator<unknown> {
     yield* this.#db.prepare(sql).iterate(...(parameters as SQLInputValue[]))

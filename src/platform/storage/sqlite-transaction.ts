@@ -48,7 +48,7 @@ export class SqliteTransaction implements Transaction {
   end(reason: unknown = ENDED): void {
     this.#ended ??= reason
     // One that was given up half-way would hold its state of the data, and no later one could be written over it.
-    for (const rows of this.#streams.splice(0)) rows.return(undefined)
+    if (this.#streams.length > 0) for (const rows of this.#streams.splice(0)) rows.return(undefined)
     this.#interrupt?.(reason)
   }
 
@@ -68,6 +68,12 @@ export class SqliteTransaction implements Transaction {
   change<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<number> {
     const prepared = statement.prepared('sqlite')
     return this.#whenFree(() => this.#connection.change(prepared.sql, prepared.bind(input)))
+  }
+
+  // NOTE Not by `returning`: SQLite runs such a statement as if there were a trigger and copies every page it touches first.
+  insert<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<number> {
+    const prepared = statement.prepared('sqlite')
+    return this.#whenFree(() => this.#connection.insert(prepared.sql, prepared.bind(input)))
   }
 
   // One turn of the microtask queue for many rows, not one for each.

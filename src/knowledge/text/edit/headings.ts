@@ -22,6 +22,16 @@ const HASH = 35
 
 /** The headings of a markdown text that are written with `#`; never a line of fenced code. */
 export function headingsOf(text: string): Heading[] {
+  return readHeadings(text, null)
+}
+
+/** The first heading of level 1. */
+export function firstHeading1(text: string): Heading | undefined {
+  return readHeadings(text, 1).at(-1)
+}
+
+/** All of them, or those up to the first of a level; none when there is no such one. */
+function readHeadings(text: string, upTo: number | null): Heading[] {
   const headings: Heading[] = []
   // Most texts that are edited have neither; then no line is looked at.
   if (!text.includes('#')) return headings
@@ -36,11 +46,12 @@ export function headingsOf(text: string): Heading[] {
     } else if (first.column <= 3) {
       const heading = headingAt(text, first.at, end)
       if (heading !== null) headings.push({ ...heading, line, start, end })
-      else fence = fenceAt(text, first, end)
+      if (heading !== null && heading.level === upTo) return headings
+      if (heading === null) fence = fenceAt(text, first, end)
     }
     start = end
   }
-  return headings
+  return upTo === null ? headings : []
 }
 
 /** Level and text of a line that is a heading, wherever it stands. */

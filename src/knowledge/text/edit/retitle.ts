@@ -1,5 +1,5 @@
 import { parseYaml, splitText } from '../frontmatter.ts'
-import { headingsOf } from './headings.ts'
+import { firstHeading1 } from './headings.ts'
 
 const LONGEST_TITLE = 500
 
@@ -9,15 +9,15 @@ const LONGEST_TITLE = 500
  */
 export function retitle(before: { text: string; title: string }, afterText: string): string | null {
   const old = splitText(before.text)
-  if (firstHeading1(old.body) !== before.title) return null
+  if (titleIn(old.body) !== before.title) return null
   const changed = splitText(afterText)
-  const heading = firstHeading1(changed.body)
+  const heading = titleIn(changed.body)
   if (heading === null || heading === before.title || heading.length > LONGEST_TITLE) return null
   return isTitleChanged(old.yaml, changed.yaml) ? null : heading
 }
 
-function firstHeading1(body: string): string | null {
-  const heading = headingsOf(body).find(({ level }) => level === 1)
+function titleIn(body: string): string | null {
+  const heading = firstHeading1(body)
   return heading === undefined ? null : withoutClosing(heading.text) || null
 }
 
@@ -31,9 +31,9 @@ function withoutClosing(text: string): string {
 }
 
 function isTitleChanged(before: string | null, after: string | null): boolean {
-  return before !== after && JSON.stringify(titleIn(before)) !== JSON.stringify(titleIn(after))
+  return before !== after && JSON.stringify(titleInYaml(before)) !== JSON.stringify(titleInYaml(after))
 }
 
-function titleIn(yaml: string | null): unknown {
+function titleInYaml(yaml: string | null): unknown {
   return yaml === null ? null : (parseYaml(yaml).title ?? null)
 }
