@@ -31,15 +31,17 @@ const upsertChange = statement<NewChange>((_query, p, engine) => {
 /** Who waits for changes listens to this; the body is the number of the project. */
 export const CHANGES_TOPIC = 'knowledge.changes'
 
-export async function recordChange(
+export function recordChange(
   tx: Transaction,
   project: Pick<Project, 'id'>,
   note: Pick<Note, 'external_id' | 'version' | 'file_path'>,
   change: NoteChange,
   now: Micros,
   by: string | null,
-): Promise<void> {
-  await tx.change(upsertChange, {
+): Promise<unknown> {
+  // NOTE Not on PostgreSQL: a notification makes commits wait for one another. Who waits there looks again and again.
+  if (tx.engine === 'sqlite') tx.signal(CHANGES_TOPIC, String(project.id))
+  return tx.change(upsertChange, {
     project_id: project.id,
     external_id: note.external_id,
     change,
@@ -48,8 +50,6 @@ export async function recordChange(
     changed_at: now,
     changed_by: by,
   })
-  // NOTE Not on PostgreSQL: a notification makes commits wait for one another. Who waits there looks again and again.
-  if (tx.engine === 'sqlite') tx.signal(CHANGES_TOPIC, String(project.id))
 }
 
 /** A change and where it stands in the order. */

@@ -54,13 +54,21 @@ export function linkKeys(
 }
 
 /** The same for texts of several notes. */
-export async function resolveAsks(
+export function resolveAsks(
   reader: Reader,
   project: Project,
   asks: readonly Ask[],
   options: ResolveOptions = {},
 ): Promise<Choice[]> {
-  if (asks.length <= AT_ONCE) return resolveSome(reader, project, asks, options)
+  return (asks.length <= AT_ONCE ? resolveSome : resolveByAndBy)(reader, project, asks, options)
+}
+
+async function resolveByAndBy(
+  reader: Reader,
+  project: Project,
+  asks: readonly Ask[],
+  options: ResolveOptions,
+): Promise<Choice[]> {
   const choices: Choice[] = []
   for (let start = 0; start < asks.length; start += AT_ONCE) {
     choices.push(
@@ -76,7 +84,8 @@ async function resolveSome(
   asks: readonly Ask[],
   { found, ...options }: ResolveOptions,
 ): Promise<Choice[]> {
-  const byId = await knownIds(reader, project, asks)
+  const ids = asks.map(askedId).filter((id) => id !== null)
+  const byId = ids.length === 0 ? undefined : await notesWithIds(reader, project, ids)
   const [only] = asks
   const known = only === undefined || asks.length > 1 ? undefined : byId?.get(askedId(only) ?? '')
   if (known !== undefined) return [{ note: known }]
@@ -90,13 +99,7 @@ async function resolveSome(
   })
 }
 
-async function knownIds(
-  reader: Reader,
-  project: Project,
-  asks: readonly Ask[],
-): Promise<Map<string, NoteRef> | undefined> {
-  const ids = asks.map(askedId).filter((id) => id !== null)
-  if (ids.length === 0) return undefined
+async function notesWithIds(reader: Reader, project: Project, ids: readonly string[]): Promise<Map<string, NoteRef>> {
   return new Map((await findExternalIds(reader, project.id, ids)).map((note) => [note.external_id, note]))
 }
 

@@ -52,13 +52,15 @@ const deleteRows = statement<Rows>(
       and kind = (list.value ->> 1)::int and note_names.value = list.value ->> 2`,
 )
 
+const NOTHING = Promise.resolve()
+
 /** Names that the note has already are left as they are. */
-export async function insertNames(tx: Transaction, owner: NameOwner, names: readonly NameRow[]): Promise<void> {
+export function insertNames(tx: Transaction, owner: NameOwner, names: readonly NameRow[]): Promise<unknown> {
   if (tx.engine === 'sqlite') {
     const rows = names.map((name) => ({ ...owner, ...name }))
     return tx.changeEach(insertRow, rows)
   }
-  if (names.length > 0) await tx.change(insertRows, { ...owner, rows: toRows(names) })
+  return names.length === 0 ? NOTHING : tx.change(insertRows, { ...owner, rows: toRows(names) })
 }
 
 export async function deleteNames(tx: Transaction, owner: NameOwner, names: readonly NameRow[]): Promise<void> {

@@ -69,12 +69,19 @@ const insertRows = statement<{ fromId: number; projectId: number; rows: string }
 
 const AT_ONCE = 5000
 
-export async function insertRelations(
+export function insertRelations(
   tx: Transaction,
   note: Pick<Note, 'id' | 'project_id'>,
   relations: readonly (RelationRow & RelationOwner)[],
 ): Promise<void> {
-  if (tx.engine === 'sqlite') return tx.changeEach(insertRow, relations)
+  return tx.engine === 'sqlite' ? tx.changeEach(insertRow, relations) : insertInLists(tx, note, relations)
+}
+
+async function insertInLists(
+  tx: Transaction,
+  note: Pick<Note, 'id' | 'project_id'>,
+  relations: readonly RelationRow[],
+): Promise<void> {
   for (let start = 0; start < relations.length; start += AT_ONCE) {
     const rows = relations.slice(start, start + AT_ONCE).map((row) => COLUMNS.map((column) => row[column]))
     await tx.change(insertRows, { fromId: note.id, projectId: note.project_id, rows: JSON.stringify(rows) })

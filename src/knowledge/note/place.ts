@@ -34,7 +34,9 @@ export async function claimAmong(
   found: FoundNames,
 ): Promise<string | null> {
   const { filePath, permalink, ownId } = place
-  const others = (await namesakes(tx, project, place, found)).filter(({ id }) => id !== ownId)
+  const near = namesakes(place, found)
+  const exact = found.isCrowded ? await findExactNames(tx, project.id, literalNames(place)) : []
+  const others = [...exact, ...near].filter(({ id }) => id !== ownId)
   if (others.length === 0) return permalink
   refuseOccupied(filePath, others)
   if (permalink === null || !others.some((other) => other.permalink === permalink)) return permalink
@@ -42,18 +44,15 @@ export async function claimAmong(
   return freePermalink(tx, project, permalink, ownId ?? 0)
 }
 
-/** All notes with that path or permalink; and, unless very many share the name, all that are spelled nearly so. */
-async function namesakes(
-  tx: Transaction,
-  project: Project,
-  place: WantedPlace,
-  { names, isCrowded }: FoundNames,
-): Promise<NoteRef[]> {
+/** All notes with that path or permalink or one that is spelled nearly so, unless very many share the name. */
+function namesakes(place: WantedPlace, { names }: FoundNames): NoteRef[] {
+  if (names.length === 0) return []
   const keys = placeKeys(place)
-  const current = names.filter(({ kind, key }) => kind === NAME_KINDS.current && keys.includes(key))
-  if (!isCrowded) return current
-  const literal = [place.filePath, ...(place.permalink === null ? [] : [place.permalink])]
-  return [...(await findExactNames(tx, project.id, literal)), ...current]
+  return names.filter(({ kind, key }) => kind === NAME_KINDS.current && keys.includes(key))
+}
+
+function literalNames({ filePath, permalink }: WantedPlace): string[] {
+  return permalink === null ? [filePath] : [filePath, permalink]
 }
 
 function refuseOccupied(filePath: string, others: readonly NoteRef[]): void {

@@ -62,16 +62,16 @@ function updateOf(columns: readonly (keyof Note)[]) {
 const updateAll = updateOf(CHANGING)
 const updateOften = updateOf(OFTEN)
 
-export async function updateNote(tx: Transaction, before: Note, note: Note): Promise<void> {
-  await tx.change(SELDOM.every((column) => note[column] === before[column]) ? updateOften : updateAll, note)
+export function updateNote(tx: Transaction, before: Note, note: Note): Promise<unknown> {
+  return tx.change(SELDOM.every((column) => note[column] === before[column]) ? updateOften : updateAll, note)
 }
 
 const insertContentRow = statement<NoteContentsTable>((query, p) =>
   query.insertInto('note_contents').values({ note_id: p('note_id'), content: p('content') }),
 )
 
-export async function insertContent(tx: Transaction, noteId: number, content: string): Promise<void> {
-  await tx.change(insertContentRow, { note_id: noteId, content })
+export function insertContent(tx: Transaction, noteId: number, content: string): Promise<unknown> {
+  return tx.change(insertContentRow, { note_id: noteId, content })
 }
 
 const updateContentRow = statement<NoteContentsTable>((query, p) =>
@@ -81,8 +81,8 @@ const updateContentRow = statement<NoteContentsTable>((query, p) =>
     .where('note_id', '=', p('note_id')),
 )
 
-export async function updateContent(tx: Transaction, noteId: number, content: string): Promise<void> {
-  await tx.change(updateContentRow, { note_id: noteId, content })
+export function updateContent(tx: Transaction, noteId: number, content: string): Promise<unknown> {
+  return tx.change(updateContentRow, { note_id: noteId, content })
 }
 
 const deleteRow = statement<{ id: number }>((query, p) => query.deleteFrom('notes').where('id', '=', p('id')))

@@ -27,13 +27,15 @@ const insertRows = statement<{ noteId: number; rows: string }>(
     from json_array_elements(${p('rows')}::json)`,
 )
 
+const NOTHING = Promise.resolve()
+
 /** Those from a position on; the ones before it are there already. */
-export async function insertObservations(
+export function insertObservations(
   tx: Transaction,
   noteId: number,
   list: readonly Observation[],
   first = 0,
-): Promise<void> {
+): Promise<unknown> {
   const rows: Row[] = []
   for (let position = first; position < list.length; position++) {
     const { category, content, context, tags } = list[position] as Observation
@@ -41,7 +43,7 @@ export async function insertObservations(
   }
   // SQLite inserts ten rows one by one in the time that it needs to read a list of them; PostgreSQL is far away.
   if (tx.engine === 'sqlite') return tx.changeEach(insertRow, rows)
-  if (rows.length > 0) await tx.change(insertRows, { noteId, rows: JSON.stringify(rows) })
+  return rows.length === 0 ? NOTHING : tx.change(insertRows, { noteId, rows: JSON.stringify(rows) })
 }
 
 const deleteRows = statement<{ noteId: number; position: number }>((query, p) =>

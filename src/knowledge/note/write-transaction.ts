@@ -20,7 +20,7 @@ const MOST_TRIES = 5
  * One change of the notes of one project. On SQLite they share commits. On PostgreSQL those of one project wait for one another:
  * a change reads names and links all over its project, so that most of those which run side by side would have to begin again.
  */
-export async function writeIn<T>(
+export function writeIn<T>(
   deps: KnowledgeDeps,
   writer: Writer,
   projectId: string,
@@ -30,7 +30,7 @@ export async function writeIn<T>(
   const { db, clock, settings } = deps
   const change = async (tx: Transaction) => {
     const project = await requireProject(tx, projectId)
-    await lockProject(tx, project)
+    if (tx.engine === 'postgres') await lockProject(tx, project)
     return work(tx, { project, ...writer, now: clock.now(), settings })
   }
   if (db.engine === 'sqlite') return db.write(change, options)

@@ -11,9 +11,9 @@ const addToQueue = statement<{ noteId: number }>(
 )
 
 /** A note that was written or deleted. */
-export async function queueNote(tx: Transaction, noteId: number): Promise<void> {
-  await tx.change(addToQueue, { noteId })
+export function queueNote(tx: Transaction, noteId: number): Promise<unknown> {
   tx.signal(NOTE_QUEUED)
+  return tx.change(addToQueue, { noteId })
 }
 
 const lastInQueue = statement<object, { last: number | null }>(

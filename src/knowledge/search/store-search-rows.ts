@@ -18,13 +18,11 @@ import { scopeMark, stemMark, TextVector } from './text-vector.ts'
  * Sees to it that the words of a note are found: on PostgreSQL its rows are written in the same change; SQLite's index is told
  * that it has to look at the note, and reads the text by itself.
  */
-export async function replaceSearchRows(
-  tx: Transaction,
-  note: Note,
-  text: SearchableText,
-  isNew: boolean,
-): Promise<void> {
-  if (tx.engine === 'sqlite') return queueNote(tx, note.id)
+export function replaceSearchRows(tx: Transaction, note: Note, text: SearchableText, isNew: boolean): Promise<unknown> {
+  return tx.engine === 'sqlite' ? queueNote(tx, note.id) : writeRows(tx, note, text, isNew)
+}
+
+async function writeRows(tx: Transaction, note: Note, text: SearchableText, isNew: boolean): Promise<void> {
   if (!isNew) await tx.change(deleteRows, rowRange(note.id))
   await tx.change(insertRows, { rows: JSON.stringify(searchRows(note, text).map(postgresRow)) })
 }

@@ -23,10 +23,12 @@ const addToShard = statement<Addend>((query, p) =>
     ),
 )
 
+const NOTHING = Promise.resolve()
+
 /** A count that is kept instead of counted: raised and lowered in the transaction that changes what it counts. */
-export async function addToTally(tx: Transaction, name: string, amount: number): Promise<void> {
-  if (amount === 0) return
-  await tx.addToSum(addToShard, { name, shard: Math.floor(Math.random() * SHARDS[tx.engine]), amount })
+export function addToTally(tx: Transaction, name: string, amount: number): Promise<void> {
+  if (amount === 0) return NOTHING
+  return tx.addToSum(addToShard, { name, shard: Math.floor(Math.random() * SHARDS[tx.engine]), amount })
 }
 
 /** 0 for a tally that was never raised. */
