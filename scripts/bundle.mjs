@@ -13,6 +13,7 @@ const THREADS = [
   [join(SOURCES, 'knowledge', 'search', 'index-worker.ts'), join(ROOT, 'dist', 'search-worker.mjs')],
   [join(SOURCES, 'knowledge', 'semantic', 'thread', 'embed-worker.ts'), join(ROOT, 'dist', 'embed-worker.mjs')],
   [join(SOURCES, 'knowledge', 'semantic', 'search', 'vector-worker.ts'), join(ROOT, 'dist', 'vector-worker.mjs')],
+  [join(SOURCES, 'platform', 'outbound', 'outbound-worker.ts'), join(ROOT, 'dist', 'outbound-worker.mjs')],
 ]
 // Files that a module reads from beside itself; src/knowledge/semantic/builtin/builtin-model.ts knows this one's name.
 const ASSETS = [

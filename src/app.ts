@@ -28,7 +28,7 @@ import { observeJobs } from './platform/jobs/metrics.ts'
 import { type Logger, named } from './platform/logging/logger.ts'
 import { createFetchJson } from './platform/outbound/fetch-json.ts'
 import { createIpFilter } from './platform/outbound/ip-filter.ts'
-import { OutboundClient } from './platform/outbound/outbound-client.ts'
+import { OutboundThread } from './platform/outbound/outbound-thread.ts'
 import { PersonalData } from './platform/personal-data/personal-data.ts'
 import { RateLimiter } from './platform/rate-limit/rate-limiter.ts'
 import { Readiness } from './platform/readiness/readiness.ts'
@@ -140,7 +140,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     baseUrl: () => server.platform.origin(),
   })
   const searchIndex = openSearchIndex({ db, clock, log: named(log, 'search') })
-  const outbound = starting.adopt(new OutboundClient({ clock }), (it) => it.close())
+  const outbound = starting.adopt(new OutboundThread({ log: named(log, 'outbound') }), (it) => it.close())
   const semantic = starting.use(
     openSemantic({ db, clock, log: named(log, 'semantic'), settings: settings.knowledge, outbound }),
   )
@@ -181,6 +181,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     jobs,
     metrics,
     cipher,
+    outbound,
     domains: instance.domainRules,
   })
   starting.use(callbacks)

@@ -1,6 +1,7 @@
 import type { Clock } from '../platform/clock/clock.ts'
 import type { JobEngine } from '../platform/jobs/job-engine.ts'
 import type { Logger } from '../platform/logging/logger.ts'
+import type { Outbound } from '../platform/outbound/outbound-request.ts'
 import type { Cipher } from '../platform/secrets/cipher.ts'
 import type { Database } from '../platform/storage/database.ts'
 import type { Metrics } from '../platform/telemetry/metrics.ts'
@@ -17,6 +18,8 @@ export interface CallbacksDeps {
   metrics: Metrics
   /** For what has to be read again: signing secrets, and what a callback carries. */
   cipher: Cipher
+  /** What carries requests out; without it a client of the callbacks' own does. */
+  outbound?: Outbound
   /** Without them every host may be called. */
   domains?: DomainRules
 }

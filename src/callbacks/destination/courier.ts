@@ -1,13 +1,16 @@
 import type { Clock } from '../../platform/clock/clock.ts'
 import { OutboundClient, type OutboundOptions } from '../../platform/outbound/outbound-client.ts'
-import type { Exchanged } from '../../platform/outbound/outbound-request.ts'
+import type { Exchanged, Outbound } from '../../platform/outbound/outbound-request.ts'
 import type { Delivery, DeliveryRequest } from './delivery.ts'
 import { findTargetProblem } from './find-target-problem.ts'
 import { readAnswer, snippetOf } from './read-answer.ts'
 import { readError } from './read-error.ts'
 import { SUCCESS, terminalFailure, type Verdict } from './verdict.ts'
 
-export type CourierOptions = OutboundOptions
+export interface CourierOptions extends OutboundOptions {
+  /** What carries the requests out; without it a client of its own does, by the other options. */
+  outbound?: Outbound | undefined
+}
 
 const MAX_BODY_BYTES = 64 * 1024
 const DEFAULT_MAX_DELAY_MS = 3_600_000
@@ -15,11 +18,11 @@ const DEFAULT_MAX_DELAY_MS = 3_600_000
 /** Brings one completion to its receiver, if that may be called, and says what the answer means. */
 export class Courier {
   readonly #clock: Clock
-  readonly #client: OutboundClient
+  readonly #outbound: Outbound
 
   constructor(options: CourierOptions) {
     this.#clock = options.clock
-    this.#client = new OutboundClient(options)
+    this.#outbound = options.outbound ?? new OutboundClient(options)
   }
 
   /** Makes one attempt. Rejects only when the signal is aborted or the courier is closed. */
@@ -30,11 +33,11 @@ export class Courier {
       signal?.throwIfAborted()
       return { verdict: terminalFailure(problem), statusCode: null, snippet: '', address: null }
     }
-    const exchanged = await this.#client.send({
+    const exchanged = await this.#outbound.send({
       url: target.url,
       path: target.requestPath,
       method: 'POST',
-      headers,
+      headers: pairsOf(headers),
       body,
       filter: policy.filter,
       timeoutMs,
@@ -50,7 +53,7 @@ export class Courier {
 
   /** Breaks off what is underway, whose promises are rejected, and ends when every socket is closed. */
   close(): Promise<void> {
-    return this.#client.close()
+    return this.#outbound.close()
   }
 
   #judge({ answer, error }: Exchanged, maxDelayMs: number): Verdict {
@@ -58,4 +61,10 @@ export class Courier {
     if (answer.status >= 200 && answer.status <= 299) return SUCCESS
     return readAnswer(answer, this.#clock.now(), maxDelayMs)
   }
+}
+
+function pairsOf(headers: ReadonlyMap<string, string>): string[] {
+  const pairs: string[] = []
+  for (const [name, value] of headers) pairs.push(name, value)
+  return pairs
 }

@@ -19,7 +19,7 @@ interface Given {
 function answerOf(status: number, { text = '', headers = {}, body = '', bodyProblem }: Given = {}): Answer {
   const bytes = body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
   const all = typeof body === 'string' || body instanceof Uint8Array ? headers : { ...JSON_TYPE, ...headers }
-  return { status, statusText: text, header: (name) => all[name], body: bytes, bodyProblem }
+  return { status, statusText: text, headers: all, body: bytes, bodyProblem }
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' }

@@ -1,5 +1,5 @@
 import type { Micros } from '../../platform/clock/clock.ts'
-import type { Answer } from '../../platform/outbound/outbound-request.ts'
+import { type Answer, headerOf } from '../../platform/outbound/outbound-request.ts'
 import { HANDLER_ERROR_TYPE, RETRYABLE_HEADER } from './literals.ts'
 import { readRetryAfter } from './retry-after.ts'
 import { decodeStart, shortText } from './short-text.ts'
@@ -41,7 +41,7 @@ const MAX_SNIPPET_BYTES = 1024
 export function readAnswer(answer: Answer, now: Micros, maxDelayMs: number): Verdict {
   const { status, bodyProblem } = answer
   if (status >= 200 && status <= 299) return SUCCESS
-  const retryAfterMs = readRetryAfter(answer.header('retry-after'), now, maxDelayMs)
+  const retryAfterMs = readRetryAfter(headerOf(answer, 'retry-after'), now, maxDelayMs)
   if (bodyProblem !== undefined) return { ...retryableFailure(bodyProblem), retryAfterMs }
 
   const body = readFailureBody(answer)
@@ -74,12 +74,12 @@ function messageOf({ status, statusText }: Answer, type: string | undefined, mes
 }
 
 function retryableHeader(answer: Answer): boolean | undefined {
-  const value = answer.header(RETRYABLE_HEADER)?.trim().toLowerCase()
+  const value = headerOf(answer, RETRYABLE_HEADER)?.trim().toLowerCase()
   return value === 'true' ? true : value === 'false' ? false : undefined
 }
 
 function readFailureBody(answer: Answer): FailureBody | undefined {
-  const [mediaType = ''] = (answer.header('content-type') ?? '').split(';', 1)
+  const [mediaType = ''] = (headerOf(answer, 'content-type') ?? '').split(';', 1)
   if (mediaType.trim().toLowerCase() !== 'application/json') return undefined
   const failure = objectOf(parseJson(answer.body))
   if (failure === undefined) return undefined

@@ -27,7 +27,7 @@ export function createRuntime(
   const log = named(deps.log, 'delivery')
   const lanes = new Lanes({ db, clock, namespaces, domains: deps.domains })
   const watch = new RunWatch({ db, clock })
-  const courier = new Courier({ clock, ...outbound })
+  const courier = new Courier({ clock, outbound: deps.outbound, ...outbound })
   const dispatcher = new Dispatcher({
     db,
     clock,

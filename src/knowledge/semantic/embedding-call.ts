@@ -1,13 +1,12 @@
 import { MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
 import type { IpFilter } from '../../platform/outbound/ip-filter.ts'
-import type { OutboundClient } from '../../platform/outbound/outbound-client.ts'
-import type { Answer } from '../../platform/outbound/outbound-request.ts'
+import { type Answer, headerOf, type Outbound } from '../../platform/outbound/outbound-request.ts'
 import { CallFailed } from './call-failed.ts'
 import { TextRefused } from './provider.ts'
 import { readEmbeddings } from './read-embeddings.ts'
 
 export interface EmbeddingCallOptions {
-  outbound: OutboundClient
+  outbound: Outbound
   filter: IpFilter
   /** With or without `/embeddings` at its end. */
   url: string
@@ -50,11 +49,13 @@ export class EmbeddingCall {
       url: this.#url,
       path: this.#path,
       method: 'POST',
-      headers: new Map([
-        ['accept', 'application/json'],
-        ['content-type', 'application/json'],
-        ...(apiKey === null ? [] : [['authorization', `Bearer ${apiKey}`] as const]),
-      ]),
+      headers: [
+        'accept',
+        'application/json',
+        'content-type',
+        'application/json',
+        ...(apiKey === null ? [] : ['authorization', `Bearer ${apiKey}`]),
+      ],
       body: Buffer.from(JSON.stringify(body)),
       filter,
       timeoutMs,
@@ -76,7 +77,7 @@ export class EmbeddingCall {
     const { status } = answer
     const reason = this.#withoutKey(reasonOf(answer))
     if (status === 429 || status >= 500) {
-      const retryAfterMs = readRetryAfter(answer.header('retry-after'), now)
+      const retryAfterMs = readRetryAfter(headerOf(answer, 'retry-after'), now)
       return new CallFailed(`${this.who} answered ${status}${reason}`, { isTransient: true, retryAfterMs })
     }
     if (status === 401 || status === 403) {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
-import type { OutboundClient } from '../../platform/outbound/outbound-client.ts'
+import type { Outbound } from '../../platform/outbound/outbound-request.ts'
 import type { KnowledgeSettings } from '../deps.ts'
 import { openBuiltinProvider } from './builtin-provider.ts'
 import { openFolderProvider } from './folder-provider.ts'
@@ -23,7 +23,7 @@ export type EmbeddingSettings = Pick<
 
 export interface ProviderDeps {
   clock: Clock
-  outbound: OutboundClient
+  outbound: Outbound
   thread: EmbedThread
   settings: EmbeddingSettings
 }

@@ -6,7 +6,7 @@ import { type Clock, sleep } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { retryDelayMs } from '../../platform/jobs/backoff.ts'
 import { createIpFilter } from '../../platform/outbound/ip-filter.ts'
-import type { OutboundClient } from '../../platform/outbound/outbound-client.ts'
+import type { Outbound } from '../../platform/outbound/outbound-request.ts'
 import { CallFailed } from './call-failed.ts'
 import { CHUNK_FORMAT } from './chunk/chunk-note.ts'
 import { EmbeddingCall } from './embedding-call.ts'
@@ -14,7 +14,7 @@ import { inBatches } from './in-batches.ts'
 import type { EmbeddingKind, EmbeddingModel, EmbeddingProvider } from './provider.ts'
 
 export interface OpenAiOptions {
-  outbound: OutboundClient
+  outbound: Outbound
   clock: Clock
   url: string
   apiKey: string | null

@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
-import type { OutboundClient } from '../../platform/outbound/outbound-client.ts'
+import type { Outbound } from '../../platform/outbound/outbound-request.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import type { KnowledgeSettings } from '../deps.ts'
 import { Embeddings, type Serving } from './embeddings.ts'
@@ -24,7 +24,7 @@ export interface SemanticDeps {
   clock: Clock
   log: Logger
   settings: KnowledgeSettings
-  outbound: OutboundClient
+  outbound: Outbound
 }
 
 /** Null: it is switched off, and nothing is made or kept for it. */

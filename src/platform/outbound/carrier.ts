@@ -1,4 +1,5 @@
 import type { Dispatcher } from 'undici'
+import type { AnswerHeaders } from './outbound-request.ts'
 
 /** One request and what happens to it. */
 export interface Carried extends Dispatcher.DispatchHandler {
@@ -20,8 +21,6 @@ export interface CarriedRequest {
   headers: string[]
   body: Uint8Array
 }
-
-export type AnswerHeaders = Record<string, string | string[] | number | undefined>
 
 /** What sends requests over a socket that stands. */
 export interface Carrier {

@@ -1,8 +1,8 @@
 import type { Clock } from '../clock/clock.ts'
-import type { AnswerHeaders, Carried, CarriedRequest } from './carrier.ts'
+import type { Carried, CarriedRequest } from './carrier.ts'
 import type { Connection } from './connection.ts'
 import type { Origin } from './origin.ts'
-import type { Answer, Exchanged, OutboundRequest } from './outbound-request.ts'
+import type { Answer, AnswerHeaders, Exchanged, OutboundRequest } from './outbound-request.ts'
 
 /** What exchanges know of the client that carries them out. */
 export interface ExchangeContext {
@@ -192,11 +192,10 @@ export class Exchange implements Carried {
     if (!this.#close()) return
     const body = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks)
     this.#chunks = []
-    const headers = this.#headers
     const answer: Answer = {
       status: this.#status,
       statusText: this.#statusText,
-      header: (name) => [headers[name]].flat()[0]?.toString(),
+      headers: this.#headers,
       body,
       ...(bodyProblem !== undefined && { bodyProblem }),
     }
@@ -218,6 +217,9 @@ export class Exchange implements Carried {
 
 function requestOf({ method, path, headers, body }: OutboundRequest): CarriedRequest {
   const pairs: string[] = []
-  for (const [name, value] of headers) if (!CARRIER_HEADERS.has(name.toLowerCase())) pairs.push(name, value)
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = headers[at] as string
+    if (!CARRIER_HEADERS.has(name.toLowerCase())) pairs.push(name, headers[at + 1] as string)
+  }
   return { method, path, headers: pairs, body }
 }

@@ -1,5 +1,5 @@
 import type { IpFilter } from './ip-filter.ts'
-import type { OutboundClient } from './outbound-client.ts'
+import type { Outbound } from './outbound-request.ts'
 
 const MAX_BODY_BYTES = 1024 * 1024
 
@@ -9,14 +9,14 @@ export type FetchJson = (
 ) => Promise<unknown>
 
 /** A GET whose answer is JSON, for services that the operator names. Rejects for whatever is not a 200 with JSON. */
-export function createFetchJson(client: OutboundClient, filter: IpFilter): FetchJson {
+export function createFetchJson(outbound: Outbound, filter: IpFilter): FetchJson {
   return async (address, { headers, timeoutMs }) => {
     const url = new URL(address)
-    const { answer, error } = await client.send({
+    const { answer, error } = await outbound.send({
       url,
       path: `${url.pathname}${url.search}`,
       method: 'GET',
-      headers: new Map([['accept', 'application/json'], ...Object.entries(headers)]),
+      headers: ['accept', 'application/json', ...Object.entries(headers).flat()],
       body: new Uint8Array(),
       filter,
       timeoutMs,

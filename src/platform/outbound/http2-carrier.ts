@@ -4,7 +4,8 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
 import type { Socket } from 'node:net'
-import type { AnswerHeaders, Carried, CarriedRequest, Carrier } from './carrier.ts'
+import type { Carried, CarriedRequest, Carrier } from './carrier.ts'
+import type { AnswerHeaders } from './outbound-request.ts'
 
 export interface Http2CarrierOptions {
   origin: URL

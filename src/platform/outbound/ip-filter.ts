@@ -62,6 +62,11 @@ export function createIpFilter(allowedCidrs: readonly string[]): IpFilter {
   }
 }
 
+/** The filter that has this key. */
+export function ipFilterOf(key: string): IpFilter {
+  return createIpFilter(key === '' ? [] : key.split(' '))
+}
+
 function judge(host: string, allowed: readonly IpRange[]): boolean {
   const parsed = parseIp(host)
   if (parsed === undefined) return isBrokenAddress(host)

@@ -3,7 +3,7 @@ import type { Clock } from '../clock/clock.ts'
 import { createGuardedConnect, createTlsContext } from './connect-guarded.ts'
 import { Exchange, type ExchangeContext } from './exchange.ts'
 import { Origin } from './origin.ts'
-import type { Exchanged, OutboundRequest } from './outbound-request.ts'
+import type { Exchanged, Outbound, OutboundRequest } from './outbound-request.ts'
 import { type ResolveHost, shareQuestions } from './resolve-host.ts'
 import { SystemResolver } from './system-resolver.ts'
 
@@ -25,7 +25,7 @@ type Undici = Pick<typeof import('undici'), 'Client' | 'buildConnector'>
  * The one way out: every request that strangers ask for goes through here. It opens as many connections as there are
  * requests at a time; how many that may be is for the caller to say.
  */
-export class OutboundClient {
+export class OutboundClient implements Outbound {
   readonly #context: ExchangeContext
   readonly #systemResolver = new SystemResolver()
   readonly #resolve: ResolveHost
@@ -45,7 +45,6 @@ export class OutboundClient {
     this.#maxOrigins = maxOrigins
   }
 
-  /** Rejects only when the signal is aborted or the client is closed. */
   send(request: OutboundRequest): Promise<Exchanged> {
     const { signal } = request
     if (this.#context.closedBy !== null) return Promise.reject(this.#context.closedBy)
@@ -58,7 +57,6 @@ export class OutboundClient {
     })
   }
 
-  /** Breaks off what is underway, whose promises are rejected, and ends when every socket is closed. */
   async close(): Promise<void> {
     this.#context.closedBy ??= new Error('Nothing is sent any more: the server is stopping.')
     const { closedBy } = this.#context

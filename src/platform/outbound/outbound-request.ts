@@ -7,7 +7,8 @@ export interface OutboundRequest {
   /** Path and query as they stand in the request line. */
   path: string
   method: 'GET' | 'POST'
-  headers: ReadonlyMap<string, string>
+  /** Names and values in turn. */
+  headers: readonly string[]
   /** Empty for none. */
   body: Uint8Array
   /** Which addresses may be called. */
@@ -22,11 +23,14 @@ export interface OutboundRequest {
   signal?: AbortSignal
 }
 
+export type AnswerHeaders = Record<string, string | string[] | number | undefined>
+
 export interface Answer {
   status: number
   /** The reason phrase; empty where the protocol has none. */
   statusText: string
-  header(name: string): string | undefined
+  /** By their names in lower case. */
+  headers: AnswerHeaders
   /** What was read of the body. */
   body: Uint8Array
   /** Why the body was not read to its end: too large, broken off. */
@@ -38,3 +42,16 @@ export type Exchanged = {
   /** The address that was called; null when it did not come to that. */
   address: string | null
 } & ({ answer: Answer; error?: undefined } | { error: Error; answer?: undefined })
+
+/** What carries requests out. */
+export interface Outbound {
+  /** Rejects only when the signal is aborted or it is closed. */
+  send(request: OutboundRequest): Promise<Exchanged>
+  /** Breaks off what is underway, whose promises are rejected, and ends when every socket is closed. */
+  close(): Promise<void>
+}
+
+/** The first one where there are several. */
+export function headerOf({ headers }: Answer, name: string): string | undefined {
+  return [headers[name]].flat()[0]?.toString()
+}

@@ -1,0 +1,137 @@
+/**
+ * Carries requests out in a thread of its own: what sockets, TLS and the reading of answers cost is not taken from whoever
+ * waits for the server. All rules are the client's, which runs there as it does here. The thread begins with the first request.
+ */
+import { Worker } from 'node:worker_threads'
+import type { Logger } from '../logging/logger.ts'
+import type { Exchanged, Outbound, OutboundRequest } from './outbound-request.ts'
+import { type FromOutboundThread, joinBodies, packRequest, type SentRequest, unpackAnswer } from './thread-messages.ts'
+
+export interface OutboundThreadOptions {
+  log: Logger
+  /** Certificate authorities, as PEM, that are trusted besides those of the system. */
+  extraCa?: readonly string[]
+  /** For tests that end it. */
+  startThread?: typeof startOutboundThread
+}
+
+interface Underway {
+  request: OutboundRequest
+  resolve: (exchanged: Exchanged) => void
+  reject: (reason: unknown) => void
+  giveUp: () => void
+}
+
+// In a bundle this module is part of the program, and the thread's own bundle lies beside it.
+const FILE = import.meta.url.endsWith('.ts') ? './outbound-worker.ts' : './outbound-worker.mjs'
+
+export function startOutboundThread(workerData: Pick<OutboundThreadOptions, 'extraCa'>): Worker {
+  return new Worker(new URL(FILE, import.meta.url), {
+    name: 'outbound',
+    workerData,
+    // What the process was started with is for the process: a module that is loaded first, a debugger.
+    execArgv: [],
+  })
+}
+
+export class OutboundThread implements Outbound {
+  readonly #options: OutboundThreadOptions
+  readonly #underWay = new Map<number, Underway>()
+  #worker: Worker | undefined
+  #lastId = 0
+  #requests: SentRequest[] = []
+  #bodies: Uint8Array[] = []
+  #givenUp: number[] = []
+  #isPosting = false
+  #closedBy: Error | null = null
+
+  constructor(options: OutboundThreadOptions) {
+    this.#options = options
+  }
+
+  send(request: OutboundRequest): Promise<Exchanged> {
+    const { signal, body } = request
+    if (this.#closedBy !== null) return Promise.reject(this.#closedBy)
+    if (signal?.aborted) return Promise.reject(signal.reason)
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId
+      const giveUp = () => {
+        this.#givenUp.push(id)
+        this.#postSoon()
+      }
+      signal?.addEventListener('abort', giveUp)
+      this.#underWay.set(id, { request, resolve, reject, giveUp })
+      this.#requests.push(packRequest(id, request))
+      this.#bodies.push(body)
+      this.#postSoon()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#closedBy ??= new Error('Nothing is sent any more: the server is stopping.')
+    for (const id of this.#underWay.keys()) this.#take(id)?.reject(this.#closedBy)
+    const worker = this.#worker
+    if (worker === undefined) return
+    const ended = new Promise((resolve) => worker.once('exit', resolve))
+    worker.postMessage('close')
+    await ended
+  }
+
+  /** Those of one turn of the event loop go together. */
+  #postSoon(): void {
+    if (this.#isPosting) return
+    this.#isPosting = true
+    setImmediate(() => this.#post())
+  }
+
+  #post(): void {
+    this.#isPosting = false
+    if (this.#closedBy !== null) return
+    const bodies = joinBodies(this.#bodies)
+    const message = { requests: this.#requests, bodies, givenUp: this.#givenUp }
+    this.#forgetUnsent()
+    this.#worker ??= this.#start()
+    this.#worker.postMessage(message, bodies.byteLength === 0 ? [] : [bodies.buffer as ArrayBuffer])
+  }
+
+  #forgetUnsent(): void {
+    this.#requests = []
+    this.#bodies = []
+    this.#givenUp = []
+  }
+
+  #start(): Worker {
+    const { log, extraCa, startThread = startOutboundThread } = this.#options
+    const worker = startThread({ extraCa })
+    worker.on('message', (message: FromOutboundThread) => this.#answer(message))
+    worker.on('error', (error) => log.error({ err: error }, 'the thread that sends requests failed'))
+    worker.on('exit', () => {
+      this.#worker = undefined
+      this.#forgetUnsent()
+      // Whether they arrived nobody knows; whoever asked for them decides whether to ask again.
+      const error = new Error('the request was broken off')
+      for (const id of this.#underWay.keys()) this.#take(id)?.resolve({ error, address: null })
+    })
+    return worker
+  }
+
+  #answer({ answers, bodies }: FromOutboundThread): void {
+    let at = 0
+    for (const sent of answers) {
+      const end = at + sent.bodyBytes
+      const underWay = this.#take(sent.id)
+      const exchanged = unpackAnswer(sent, bodies.subarray(at, end))
+      at = end
+      if (exchanged === undefined) underWay?.reject(underWay.request.signal?.reason)
+      else underWay?.resolve(exchanged)
+    }
+  }
+
+  #take(id: number): Underway | undefined {
+    const found = this.#underWay.get(id)
+    if (found === undefined) return undefined
+    this.#underWay.delete(id)
+    found.request.signal?.removeEventListener('abort', found.giveUp)
+    return found
+  }
+}
