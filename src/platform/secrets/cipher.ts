@@ -3,7 +3,14 @@
  * `v1.<nonce>.<data>`: AES-256-GCM, so a changed byte is noticed. The binding names the place where the text belongs
  * (table and row) and is part of what is authenticated: a text copied to another row opens nothing there.
  */
-import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomFillSync,
+} from 'node:crypto'
 
 const ALGORITHM = 'aes-256-gcm'
 const VERSION = 'v1'
@@ -29,11 +36,18 @@ export class Cipher {
 
   /** The same as bytes: the version, the nonce, the data. For what is stored in large numbers. */
   seal(plain: Uint8Array, binding: string): Buffer {
-    // Random nonces are safe for 2^32 texts under one key, far beyond what is stored here.
-    const nonce = randomBytes(NONCE_BYTES)
+    const end = 1 + NONCE_BYTES + plain.byteLength
+    const sealed = Buffer.allocUnsafe(end + TAG_BYTES)
+    sealed[0] = SEALED[0] as number
+    const nonce = sealed.subarray(1, 1 + NONCE_BYTES)
+    writeNonce(nonce)
     const cipher = createCipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES })
     cipher.setAAD(Buffer.from(binding))
-    return Buffer.concat([SEALED, nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+    // All of it at once: this mode keeps nothing back for the end.
+    cipher.update(plain).copy(sealed, 1 + NONCE_BYTES)
+    cipher.final()
+    cipher.getAuthTag().copy(sealed, end)
+    return sealed
   }
 
   /** Undefined when the text was not made by this key for this binding, or was changed since. */
@@ -53,7 +67,9 @@ export class Cipher {
     decipher.setAAD(Buffer.from(binding))
     decipher.setAuthTag(data.subarray(-TAG_BYTES))
     try {
-      return Buffer.concat([decipher.update(data.subarray(0, -TAG_BYTES)), decipher.final()])
+      const plain = decipher.update(data.subarray(0, -TAG_BYTES))
+      decipher.final()
+      return plain
     } catch {
       return undefined
     }
@@ -63,4 +79,18 @@ export class Cipher {
   deriveKey(purpose: string): Buffer {
     return Buffer.from(hkdfSync('sha256', this.#key, '', purpose, KEY_BYTES))
   }
+}
+
+// Asking for random bytes takes as long as to encrypt a callback: they are fetched for many nonces at once.
+const random = Buffer.alloc(NONCE_BYTES * 256)
+let used = random.length
+
+/** Random nonces are safe for 2^32 texts under one key, far beyond what is stored here. */
+function writeNonce(nonce: Buffer): void {
+  if (used === random.length) {
+    randomFillSync(random)
+    used = 0
+  }
+  random.copy(nonce, 0, used, used + NONCE_BYTES)
+  used += NONCE_BYTES
 }
