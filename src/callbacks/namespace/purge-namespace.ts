@@ -3,9 +3,10 @@ import type { OrganizationId } from '../../platform/auth/principal.ts'
 import { type Clock, MICROS_PER_SECOND } from '../../platform/clock/clock.ts'
 import type { JobEngine } from '../../platform/jobs/job-engine.ts'
 import { jobKind } from '../../platform/jobs/job-kind.ts'
-import type { Database } from '../../platform/storage/database.ts'
+import type { Database, Transaction } from '../../platform/storage/database.ts'
+import { deleteClosedRuns, RETENTION_CHUNK } from '../run/store-retention.ts'
 import type { NamespaceId } from './namespace.ts'
-import { hasRunning, removeClosedRuns, removeDestinations } from './store-namespace-runs.ts'
+import { hasRunning, removeDestinations } from './store-namespace-runs.ts'
 import { deleteNamespaceRow, findNamespaceRowById, toNamespace } from './store-namespaces.ts'
 
 export interface NamespacePurge {
@@ -25,7 +26,6 @@ export const PURGE_NAMESPACE = jobKind<NamespacePurge>('callbacks.purge-namespac
  */
 export const PURGE_AFTER_MICROS = 60 * MICROS_PER_SECOND
 const LOOK_AGAIN_MICROS = 60 * MICROS_PER_SECOND
-const RUNS = 200
 const DESTINATIONS = 1_000
 
 export interface NamespacePurgeDeps {
@@ -38,19 +38,19 @@ export interface NamespacePurgeDeps {
 export function registerNamespacePurge({ db, clock, jobs }: NamespacePurgeDeps): void {
   jobs.register(PURGE_NAMESPACE, async ({ payload }, { signal, complete }) => {
     const { namespaceId } = payload
-    const inSteps = async (remove: typeof removeClosedRuns, step: number) => {
+    const inSteps = async (remove: (tx: Transaction) => Promise<number>, step: number) => {
       let removed: number
       do {
         signal.throwIfAborted()
-        removed = await db.write((tx) => remove(tx, namespaceId, step), { alone: true })
+        removed = await db.write(remove, { alone: true })
       } while (removed === step)
     }
-    await inSteps(removeClosedRuns, RUNS)
+    await inSteps((tx) => deleteClosedRuns(tx, namespaceId), RETENTION_CHUNK)
     if (await hasRunning(db, namespaceId)) return { againAt: clock.now() + LOOK_AGAIN_MICROS }
-    await inSteps(removeDestinations, DESTINATIONS)
+    await inSteps((tx) => removeDestinations(tx, namespaceId, DESTINATIONS), DESTINATIONS)
     return db.write(async (tx) => {
       // One may have ended since, or begun.
-      const isEmpty = (await removeClosedRuns(tx, namespaceId, 1)) === 0 && !(await hasRunning(tx, namespaceId))
+      const isEmpty = (await deleteClosedRuns(tx, namespaceId)) === 0 && !(await hasRunning(tx, namespaceId))
       if (!isEmpty) return { againAt: clock.now() + LOOK_AGAIN_MICROS }
       const row = await findNamespaceRowById(tx, namespaceId)
       if (row === undefined) return undefined

@@ -15,25 +15,6 @@ export async function hasRunning(reader: Reader, id: NamespaceId): Promise<boole
   return row !== undefined
 }
 
-const BESIDE = ['callback_inputs', 'callback_failures', 'callback_attempts', 'callback_attributes'] as const
-
-/** Takes away closed runs with everything there is of them, at most `limit`. How many. */
-export async function removeClosedRuns(tx: Transaction, id: NamespaceId, limit: number): Promise<number> {
-  const rows = await tx.query
-    .selectFrom('callback_runs')
-    .select('run_number')
-    .where('namespace_id', '=', id)
-    .where('sort_at', '<', RUNNING_SORT_AT)
-    .orderBy('sort_at')
-    .limit(limit)
-    .execute()
-  if (rows.length === 0) return 0
-  const numbers = rows.map(({ run_number }) => run_number)
-  for (const table of BESIDE) await tx.query.deleteFrom(table).where('run_number', 'in', numbers).execute()
-  await tx.query.deleteFrom('callback_runs').where('run_number', 'in', numbers).execute()
-  return numbers.length
-}
-
 /** Takes away at most `limit` of its destinations. How many. */
 export async function removeDestinations(tx: Transaction, id: NamespaceId, limit: number): Promise<number> {
   const { numDeletedRows } = await tx.query

@@ -18,10 +18,8 @@ export async function deleteRun(
     async (tx) => {
       const run = await findRun(tx, namespace.id, callbackId, runId)
       if (run === undefined || !(await deleteRows(tx, run.runNumber))) throw runNotFound(callbackId, runId)
-      tx.afterCommit(() => {
-        dispatcher.stop(run)
-        watch.notify(run.runNumber)
-      })
+      dispatcher.stopWith(tx, run)
+      tx.afterCommit(() => watch.notify(run.runNumber))
     },
     { isolation: 'read committed' },
   )

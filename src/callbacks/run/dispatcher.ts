@@ -12,7 +12,7 @@
  */
 import { type Clock, MICROS_PER_MS, settlesWithin } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
-import type { Database } from '../../platform/storage/database.ts'
+import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { type Worker, WorkerStop } from '../../platform/supervisor/supervisor.ts'
 import type { BreakerPass } from '../destination/breaker.ts'
 import { applyEvent } from '../state/apply-event.ts'
@@ -36,6 +36,7 @@ const LOOK_AROUND_MS = 2_000
 // A claim outlives the attempt by this, so that its result is stored before another process may try.
 export const LEASE_MARGIN_MS = 10_000
 const AFTER_ERROR_MS = 1_000
+const STOPPED = 'callbacks.stopped'
 
 export interface DispatcherOptions {
   db: Database
@@ -87,12 +88,14 @@ export class Dispatcher implements Worker {
     signal.addEventListener('abort', () => resolve(), { once: true })
     this.#isRunning = true
     const { db, clock } = this.#options
+    const unsubscribe = db.subscribe(STOPPED, (text) => this.#hearStopped(text))
     await db.write((tx) => clampDue(tx, clock.now()))
     // Overdue timeouts come before overdue attempts.
     await this.#timekeeper.start()
     await this.#findDestinations()
     await stopped
     this.#isRunning = false
+    unsubscribe()
     this.#timekeeper.stop()
     this.#lookAround.stop()
     const graceMs = signal.reason instanceof WorkerStop ? signal.reason.graceMs : 0
@@ -118,9 +121,22 @@ export class Dispatcher implements Worker {
     this.#timekeeper.wakeAt(at)
   }
 
+  /** Part of a change that closes or deletes the run: its request is broken off, whichever process makes it. */
+  stopWith(tx: Transaction, run: StoredRun): void {
+    tx.afterCommit(() => this.stop(run))
+    // Signals make commits on PostgreSQL wait for one another: none for what cannot be in flight.
+    if (this.#isShared && run.record.state === 'SCHEDULED') tx.signal(STOPPED, `${run.destinationId} ${run.runNumber}`)
+  }
+
   /** The run was closed or deleted. */
   stop({ destinationId, runNumber }: Pick<StoredRun, 'destinationId' | 'runNumber'>): void {
     this.#options.lanes.find(destinationId)?.stop(runNumber)
+  }
+
+  /** One that was missed does no harm: what comes of the attempt is dropped. */
+  #hearStopped(text: string): void {
+    const [destinationId, runNumber] = text.split(' ').map(Number)
+    if (destinationId !== undefined && runNumber !== undefined) this.stop({ destinationId, runNumber })
   }
 
   #enqueue(lane: Lane, run: WaitingRun, isTrial: boolean): void {

@@ -49,9 +49,7 @@ async function tryOnce(
   if (step.kind === 'refused') throw new AppError('failed_precondition', step.message)
   if (step.kind === 'unchanged') return true
   if (!(await storeTransition(tx, run, step, null))) return false
-  tx.afterCommit(() => {
-    dispatcher.stop(run)
-    watch.notify(run.runNumber)
-  })
+  dispatcher.stopWith(tx, run)
+  tx.afterCommit(() => watch.notify(run.runNumber))
   return true
 }
