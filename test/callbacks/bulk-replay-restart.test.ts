@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { SystemClock } from '../../src/platform/clock/clock.ts'
+import { openDatabase } from '../../src/platform/storage/open.ts'
 import { postgresUnavailable } from '../support/postgres.ts'
 import { socketClosed, startReceiver } from '../support/receivers/receiver.ts'
+import { silentLogger } from '../support/silent-logger.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { client } from '../support/test-client.ts'
 import { closedRuns, progressOf, runsById, startBulk, untilDone } from './bulk-replay-api.ts'
 import { CallbacksApi } from './callbacks-api.ts'
 
 const RUNS = 750
 
-// A killed process keeps its lease on PostgreSQL for half a minute: once is enough there.
-const ENDS = {
-  sqlite: ['kill', 'stop', 'kill', 'kill'],
-  postgres: ['stop', 'kill'],
-} as const
+const ENDS = ['kill', 'stop', 'kill', 'kill'] as const
 
 for (const engine of ['sqlite', 'postgres'] as const) {
   const skip = engine === 'postgres' && postgresUnavailable() !== null
@@ -33,7 +33,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       let now = { api: client(server), base: callbacks.base }
       const at: number[] = []
       let read = RUNS
-      for (const end of ENDS[engine]) {
+      for (const end of ENDS) {
         const unread = receiver.requests.all.length - read
         if ((await progressOf(now, body.jobId)).done) break
         // There is a batch to come, and what it starts arrives after what is here already.
@@ -42,6 +42,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
         await server[end]()
         await Promise.all([...receiver.open].map(socketClosed))
         const { dataDir, databaseUrl } = server
+        if (databaseUrl !== null) await leasesEnd(databaseUrl)
         server = await startServer({ dataDir, ...(databaseUrl !== null && { databaseUrl }) })
         now = { api: client(server), base: callbacks.base }
         at.push((await progressOf(now, body.jobId)).started)
@@ -65,5 +66,19 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       assert.deepEqual(again.body, body)
       await server.stop()
     })
+  })
+}
+
+/** As if half a minute had passed: until then a process that was killed keeps what it had taken on PostgreSQL. */
+async function leasesEnd(databaseUrl: string): Promise<void> {
+  const place = { dataDir: tempDir(), databaseUrl }
+  await using db = await openDatabase({ ...place, clock: new SystemClock(), log: silentLogger() })
+  await db.write(async ({ query }) => {
+    await query.updateTable('jobs').set({ lease_until: 1 }).where('state', '=', 'running').execute()
+    await query
+      .updateTable('callback_runs')
+      .set(({ ref }) => ({ due_at: ref('created_at') }))
+      .where('lease_owner', 'is not', null)
+      .execute()
   })
 }
