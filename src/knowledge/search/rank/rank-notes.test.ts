@@ -50,6 +50,8 @@ test('in a conversation the words of the person who was named count more', () =>
   const candidates = [
     note(1, 'Monday', 'Ada: Hello!\nBob: My dog is ill.\nAda: Oh no.\nAda: I will bake bread.\nBob: Fine.'),
     note(2, 'Tuesday', 'Bob: Hello!\nAda: My dog is ill.\nBob: Oh no.\nBob: I will bake bread.\nAda: Fine.'),
+    note(3, 'Wednesday', 'Ada: Hello!\nBob: The rain has stopped.\nAda: Then we walk home.'),
+    note(4, 'Thursday', 'Bob: Hello!\nAda: The train was late.\nBob: As always.'),
   ]
   assert.equal(order('Is the dog of Bob ill?', candidates)[0], 1)
   assert.equal(order('Is the dog of Ada ill?', candidates)[0], 2)
