@@ -70,7 +70,9 @@ class CrashWorld {
       )
       await this.#received(1 + Math.floor(Math.random() * MOST_BETWEEN_KILLS))
       await this.#server.kill()
-      // What it had sent is received before its sockets close.
+      // Whoever comes later is let in later: then all connections of the server are open, and what it had sent is received
+      // before they close.
+      await fetch(receiver.url)
       await Promise.all([...clients, ...[...receiver.open].map(socketClosed)])
       this.#kills++
       this.#server = await startServer({
@@ -81,15 +83,16 @@ class CrashWorld {
       })
     }
     t.diagnostic(`${this.#acknowledged.size} acknowledged, ${this.#seen.length} requests, ${this.#kills} kills`)
-    for (const [callbackId, runId] of this.#acknowledged) await this.#poll(callbackId, runId)
+    await this.#each((callbackId, runId) => this.#poll(callbackId, runId))
   }
 
   async check(): Promise<void> {
     const server = this.#server as TestServer
     await using _ = server
-    for (const [callbackId, runId] of this.#acknowledged) {
+    const seenOf = Map.groupBy(this.#seen, ({ runId }) => runId)
+    await this.#each(async (callbackId, runId) => {
       const { info } = await this.#get<{ info: Info }>(`/${callbackId}?runId=${runId}`)
-      const seen = this.#seen.filter((request) => request.runId === runId)
+      const seen = seenOf.get(runId) ?? []
       const where = `${callbackId}: ${JSON.stringify({ info, seen })}`
       assert.ok(['CALLBACK_STATE_SUCCEEDED', 'CALLBACK_STATE_FAILED'].includes(info.state), where)
       const good = seen.filter(({ status }) => status === 200)
@@ -107,7 +110,7 @@ class CrashWorld {
         assert.equal(before.attempt, request.attempt, where)
         assert.ok(before.kills < request.kills, where)
       }
-    }
+    })
     const running = await this.#get<{ count?: string }>(
       `-count?query=${encodeURIComponent("ExecutionStatus = 'Running'")}`,
       'callback',
@@ -115,7 +118,17 @@ class CrashWorld {
     assert.equal(running.count ?? '0', '0')
   }
 
+  /** What was promised, some at a time. */
+  async #each(look: (callbackId: string, runId: string) => Promise<void>): Promise<void> {
+    const left = [...this.#acknowledged]
+    const lookOn = async () => {
+      for (let next = left.pop(); next !== undefined; next = left.pop()) await look(...next)
+    }
+    await Promise.all(Array.from({ length: CLIENTS }, lookOn))
+  }
+
   #answer({ headers }: ReceivedRequest) {
+    if (headers['webhook-id'] === undefined) return { status: 204, headers: { connection: 'close' } }
     const chance = Math.random()
     const status = chance < 0.7 ? 200 : chance < 0.95 ? 503 : 400
     const [runId, attempt] = [String(headers['webhook-id']), Number(headers['webhook-attempt'])]
