@@ -39,6 +39,8 @@ export interface UsersTable {
   title_key: string
   email_key: string
   handle_key: string
+  /** Whether the handle differs from the address. */
+  own_handle: Flag
   login_key: number
   list_group: number
   search_text: string

@@ -60,7 +60,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
     shortcuts,
     origin: originOf(server, deps.settings.base_url),
   }
-  server.addHttpMethod('QUERY', { hasBody: true })
+  server.addHttpMethod('QUERY', { hasBody: true, overrideExisting: true })
   server.decorate('platform', platform)
   server.decorateRequest('principal', null)
   server.setErrorHandler((error, request, reply) => answerError(platform, error, request, reply))

@@ -65,7 +65,7 @@ export async function selectPlaces(reader: Reader, query: PlacesQuery): Promise<
   const names = ['p0', 'p1', 'p2'].slice(0, placeColumns(order.sort, 'users').length)
   const direction = sql.raw(order.descending ? ' desc' : '')
   const ordered = sql`order by ${sql.join(names.map((name) => sql`${sql.ref(name)}${direction}`))}`
-  const selects = runs.map((run) => selectRun(query, run, names))
+  const selects = runs.flatMap((run) => selectRun(query, run, names))
   const merged = reader.engine === 'sqlite' ? mergeOnSqlite(runs, selects) : mergeOnPostgres(runs, selects, ordered)
   const { rows } = await sql<Record<string, string | number>>`
     ${merged} ${ordered} limit ${limit} offset ${offset}`.execute(reader.query)
@@ -92,9 +92,26 @@ function mergeOnPostgres(
   return sql`select ${sql.raw(mayRepeat(runs) ? 'distinct ' : '')}* from (${sql.join(each, sql` union all `)}) runs`
 }
 
-function selectRun({ order, after }: PlacesQuery, run: Run, names: string[]): RawBuilder<unknown> {
+function selectRun(query: PlacesQuery, run: Run, names: string[]): RawBuilder<unknown>[] {
+  const { sort } = query.order
+  if (run.roleId !== undefined) return [selectPart(query, run, names, placeColumns(sort, 'user_roles'))]
+  if (sort !== 'handle') return [selectPart(query, run, names, placeColumns(sort, 'users'))]
+  // Literally, or the engines would not see that the index of those with handles of their own is good for it.
+  return [
+    selectPart(query, run, names, placeColumns('email', 'users'), sql` and own_handle = 0`),
+    selectPart(query, run, names, placeColumns('handle', 'users'), sql` and own_handle = 1`),
+  ]
+}
+
+function selectPart(
+  { order, after }: PlacesQuery,
+  run: Run,
+  names: string[],
+  place: string[],
+  part = sql``,
+): RawBuilder<unknown> {
   const table = run.roleId === undefined ? 'users' : 'user_roles'
-  const columns = placeColumns(order.sort, table).map((name) => sql.ref(name))
+  const columns = place.map((name) => sql.ref(name))
   const owner = run.roleId === undefined ? sql`` : sql`role_id = ${sql.val(run.roleId)} and `
   // All of a group have its status; the index that serves two orders has it before the age and has to be told.
   const isByAge = order.sort === 'created_at'
@@ -102,7 +119,7 @@ function selectRun({ order, after }: PlacesQuery, run: Run, names: string[]): Ra
   return sql`
     select ${sql.join(columns.map((column, index) => sql`${column} as ${sql.ref(names[index] as string)}`))}
     from ${sql.table(table)}
-    where ${owner}list_group = ${listGroup(run)}${isByAge ? sql` and status = ${run.status}` : sql``}${later ?? sql``}`
+    where ${owner}list_group = ${listGroup(run)}${part}${isByAge ? sql` and status = ${run.status}` : sql``}${later ?? sql``}`
 }
 
 /** In the order of the numbers. */

@@ -30,6 +30,7 @@ const COLUMNS: readonly (keyof UserRow)[] = [
   'title_key',
   'email_key',
   'handle_key',
+  'own_handle',
   'login_key',
   'list_group',
   'search_text',

@@ -13,6 +13,7 @@ export interface UserKeys {
   title_key: string
   email_key: string
   handle_key: string
+  own_handle: 0 | 1
   login_key: number
   list_group: number
   search_text: string
@@ -31,6 +32,7 @@ export function userKeys(user: Omit<User, 'id' | 'modifiedAt'>): UserKeys {
     title_key: user.title?.toLowerCase() ?? LAST,
     email_key: email,
     handle_key: handle,
+    own_handle: handle === email ? 0 : 1,
     login_key: user.lastLoginAt ?? NEVER,
     list_group: listGroup(user),
     // A handle that is the address would be found a second time for nothing.

@@ -8,6 +8,7 @@ import * as callbacks from './0005-callbacks.ts'
 import * as instance from './0006-instance.ts'
 import * as vectors from './0007-vectors.ts'
 import * as searchWords from './0008-search-words.ts'
+import * as userHandles from './0009-user-handles.ts'
 
 export interface Migration {
   name: string
@@ -24,4 +25,5 @@ export const MIGRATIONS: readonly Migration[] = [
   instance,
   vectors,
   searchWords,
+  userHandles,
 ]
