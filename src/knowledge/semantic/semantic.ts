@@ -34,8 +34,7 @@ export function openSemantic(deps: SemanticDeps): Semantic | null {
   const thread = new EmbedThread(deps)
   const embeddings = new Embeddings({ ...deps, thread })
   const vectors = openVectorSearch(deps)
-  const onChanged = (projectId: number, noteIds: readonly number[]) => vectors.changed(projectId, noteIds)
-  const sync = new NoteVectorSync({ ...deps, embeddings, thread, onChanged })
+  const sync = new NoteVectorSync({ ...deps, embeddings, thread })
   return {
     vectors,
     sync,

@@ -1,3 +1,5 @@
+import { at, section, signed, unsigned } from '../wasm-bytes.ts'
+
 // The sum of weighted int8 rows, as a WebAssembly function with 128-bit vectors: five times as fast as a JavaScript
 // loop. The module is small enough to be written out here, instruction by instruction.
 
@@ -98,21 +100,4 @@ function addSixteen(offset: number): number[] {
       return [GET, register, ...widened, GET, WEIGHT, ...MULTIPLY, ...ADD, SET, register]
     }),
   ]
-}
-
-/** Alignment is a hint; 1 byte is always right. */
-function at(address: number): number[] {
-  return [0, ...unsigned(address)]
-}
-
-function section(id: number, content: number[]): number[] {
-  return [id, ...unsigned(content.length), ...content]
-}
-
-function unsigned(value: number): number[] {
-  return value < 128 ? [value] : [(value & 127) | 128, ...unsigned(value >>> 7)]
-}
-
-function signed(value: number): number[] {
-  return value < 64 ? [value] : [(value & 127) | 128, ...signed(value >>> 7)]
 }

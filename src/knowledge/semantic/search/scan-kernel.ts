@@ -1,3 +1,5 @@
+import { at, section, signed, unsigned } from '../wasm-bytes.ts'
+
 // Scalar products of one vector with many int8 rows, as a WebAssembly function with 128-bit vectors. It is written out here,
 // instruction by instruction, for rows of a given width. A row that lies in memory is read once; that is what takes the time.
 
@@ -121,21 +123,4 @@ function writeScore(step: number): number[] {
     ...[GET, HITS, GET, SCORE, F32_STORE, ...at(4)],
     ...[GET, HITS, GET, SCORE, GET, LEAST, F32_GREATER, CONSTANT, 3, I32_SHIFT_LEFT, I32_ADD, SET, HITS],
   ]
-}
-
-/** Alignment is a hint; 1 byte is always right. */
-function at(address: number): number[] {
-  return [0, ...unsigned(address)]
-}
-
-function section(id: number, content: number[]): number[] {
-  return [id, ...unsigned(content.length), ...content]
-}
-
-function unsigned(value: number): number[] {
-  return value < 128 ? [value] : [(value & 127) | 128, ...unsigned(value >>> 7)]
-}
-
-function signed(value: number): number[] {
-  return value < 64 ? [value] : [(value & 127) | 128, ...signed(value >>> 7)]
 }

@@ -66,9 +66,6 @@ export class ThreadVectorSearch implements VectorSearch {
     }
   }
 
-  /** Every question looks for changes by itself. */
-  changed(): void {}
-
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true
     this.#cancelIdling?.()

@@ -23,8 +23,6 @@ export interface VectorSearch extends AsyncDisposable {
     k: number,
     signal?: AbortSignal,
   ): Promise<NearChunk[]>
-  /** A hint that vectors of these notes changed. Nothing is missing without it. */
-  changed(projectId: number, noteIds: readonly number[]): void
 }
 
 export interface VectorSearchDeps {
