@@ -4,6 +4,7 @@ import { blankMentions } from '../platform/audit/store-blanking.ts'
 import type { Person, PersonalDataPart } from '../platform/personal-data/personal-data.ts'
 import type { Transaction } from '../platform/storage/database.ts'
 import type { InstanceChanges } from './changes.ts'
+import { accountNameOf } from './contact/account-name.ts'
 import { deleteAccountName, findAccountName, findContactUser } from './contact/store-contact.ts'
 import { deleteLogInsOf, isAnonymized, logInDaysOf, renameLogIns } from './numbers/store-log-ins.ts'
 import { dateOf } from './numbers/weeks.ts'
@@ -11,6 +12,8 @@ import { deleteSetting, readSettingRows } from './settings/store-settings.ts'
 
 export function instancePersonalData({ changes }: { changes: InstanceChanges }): PersonalDataPart[] {
   return [
+    // Before the account's name, which may be how the person was named.
+    { name: 'instance_contact', erase: (tx, person) => eraseContact(tx, person, changes) },
     {
       name: 'log_in_days',
       erase: eraseLogIns,
@@ -21,8 +24,12 @@ export function instancePersonalData({ changes }: { changes: InstanceChanges }):
       erase: (tx, { id }) => deleteAccountName(tx, id),
       exportOf: async (reader, { id }) => (await findAccountName(reader, id)) ?? null,
     },
-    { name: 'instance_contact', erase: (tx, person) => eraseContact(tx, person, changes) },
   ]
+}
+
+/** A name alone may be a word like any other; this is how an event tells that it became the contact. */
+function asContact(name: string): string {
+  return JSON.stringify(`contact.user: ${JSON.stringify(name)}`).slice(1, -1)
 }
 
 /**
@@ -35,10 +42,12 @@ async function eraseLogIns(tx: Transaction, { id }: Person): Promise<void> {
   else await renameLogIns(tx, id, randomUUID())
 }
 
-/** An administrator may have named the person as the contact, by handle or address. */
+/** An administrator may have named the person as the contact, in any way in which a user is found. */
 async function eraseContact(tx: Transaction, person: Person, changes: InstanceChanges): Promise<void> {
   const { id, organizationId, email, handle } = person
-  await blankMentions(tx, { organizationId, action: 'instance.updated', texts: [email, handle] })
+  const names = [await findAccountName(tx, id), accountNameOf(handle), handle.split('@')[0]]
+  const texts = [email, handle, ...names.flatMap((name) => (name ? [asContact(name)] : []))]
+  await blankMentions(tx, { organizationId, action: 'instance.updated', texts })
   const stored = new Map((await readSettingRows(tx)).map(({ key, value }) => [key, value]))
   const [user, address] = ['contact.user', 'contact.email'].map((key) => JSON.parse(stored.get(key) ?? 'null'))
   const isUser = typeof user === 'string' && (await findContactUser(tx, user))?.id === id

@@ -102,6 +102,31 @@ eachDatabase('the contact of the instance', ({ open }) => {
     assert.ok(!JSON.stringify([stored, events]).includes('ada'))
   })
 
+  for (const name of ['ada', 'ada.b'])
+    test(`who is anonymized is forgotten as contact when named as ${name}`, async () => {
+      const world = await adminWorld(await open())
+      const email = `${name}@example.org`
+      const ada = await person(world, email)
+      await world.settings.patch(world.operator, { contact: { user: email } })
+      await contactOf(world)
+      await world.settings.patch(world.operator, { contact: { user: name }, title: 'T' })
+      await world.db.write(async (tx) => keepAccountName(tx, ada))
+      const erased = { id: ada, organizationId: world.organizationId, email, handle: email }
+      await world.db.write(async (tx) => {
+        for (const part of instancePersonalData(world)) await part.erase(tx, erased)
+      })
+      await world.changes.settled()
+      assert.equal((await world.settings.get(world.operator)).contact.user, null)
+      const stored = await world.db.query.selectFrom('instance_settings').selectAll().execute()
+      const events = await world.db.query
+        .selectFrom('audit_events')
+        .select('changes')
+        .where('action', '=', 'instance.updated')
+        .execute()
+      assert.equal(events.length, 2)
+      assert.ok(!JSON.stringify([stored, events]).includes('ada'))
+    })
+
   test('shows how many notes the user made that still exist, and when the newest was made', async () => {
     const world = await adminWorld(await open())
     const { db, administratorId: id } = world

@@ -121,7 +121,8 @@ export class InstanceFace {
   #read(counts: boolean): Promise<KeptView> {
     const { instance, people } = this.#versions
     const current = this.#reading
-    const isCached = this.#maxAgeMs() > 0
+    // Before the first view nobody knows how long counts are kept, and all who wait for it want the same.
+    const isCached = this.#kept === undefined || this.#maxAgeMs() > 0
     if (
       current !== undefined &&
       isCached &&

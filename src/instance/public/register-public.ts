@@ -33,18 +33,15 @@ export function registerPublic(server: FastifyInstance, deps: PublicDeps): { loa
   const { db, keeper, jobs, rateLimit, baseUrl, limits } = deps
   const translation = new TranslationService({ ...deps, settings: keeper })
   translation.schedule(jobs)
-  let vapidKey: Promise<string> | undefined
-  const face = new InstanceFace({
-    ...deps,
-    reader: new InstanceReader({ ...deps, translation }),
-    vapidKey() {
-      vapidKey ??= ensureVapidKey(deps).catch((error: unknown) => {
-        vapidKey = undefined
-        throw error
-      })
-      return vapidKey
-    },
-  })
+  let known: Promise<string> | undefined
+  const vapidKey = () => {
+    known ??= ensureVapidKey(deps).catch((error: unknown) => {
+      known = undefined
+      throw error
+    })
+    return known
+  }
+  const face = new InstanceFace({ ...deps, reader: new InstanceReader({ ...deps, translation }), vapidKey })
   server.addHook('onClose', async () => face.close())
   const parts = { face, bodies: new PublicBodies({ enforced: limits, baseUrl }), translation, rateLimit, baseUrl }
   publicRoutes(server, parts)
@@ -57,7 +54,7 @@ export function registerPublic(server: FastifyInstance, deps: PublicDeps): { loa
   server.platform.unknownRouteLimits = (path) => (isCounted(path) ? rateLimit : [])
   return {
     /** The key is made at the first start, not at the first question. */
-    load: async () => void (await ensureVapidKey(deps)),
+    load: async () => void (await vapidKey()),
   }
 }
 
