@@ -64,3 +64,14 @@ test('a text of any size takes a bounded number of bytes', () => {
   const body = Array.from({ length: 100_000 }, (_, n) => `w${n}`).join(' ')
   assert.ok(countWords({ ...EMPTY, body }).bytes.length < 50_000)
 })
+
+test('a row counts the same whatever rows were counted before', () => {
+  const texts = { ...EMPTY, title: 'Connections', body: 'connected connection connections tea teas' }
+  const first = countWords(texts)
+  for (let row = 0; row < 25; row++) {
+    countWords({ ...EMPTY, body: Array.from({ length: 1_000 }, (_, at) => `w${row}x${at}`).join(' ') })
+    // Words that are new here share their stems with some that are not.
+    countWords({ ...EMPTY, body: `connecting connects${row}` })
+    assert.deepEqual(countWords(texts), first)
+  }
+})

@@ -32,54 +32,109 @@ export interface CountedRow {
   words: string[]
 }
 
+// A word or a stem with what is the same in every row, and what the row that is being counted has of it. A text has most of its
+// words in common with those before it, so nothing is allocated for them.
+interface Tally {
+  text: string
+  hash: number
+  /** Undefined for a stem; null where it has none that differs. */
+  stem: Tally | null | undefined
+  row: number
+  count: number
+}
+
+const MOST_KEPT = 20_000
+
+const wordTallies = new Map<string, Tally>()
+const stemTallies = new Map<string, Tally>()
+let rows = 0
+
 export function countWords(row: CountedTexts): CountedRow {
-  const counts = new Map<string, number>()
-  const stems = new Map<string, number>()
-  const beginnings = new Map<string, number>()
+  // Both, because words know their stems; and not in the middle of a row, which would then have a word twice.
+  if (wordTallies.size >= MOST_KEPT) {
+    wordTallies.clear()
+    stemTallies.clear()
+  }
+  rows++
+  const counted: Tally[] = []
+  const beginnings = new Set<string>()
   let length = 0
   for (const field of FIELDS) {
     if (row[field] === '') continue
-    const weight = WEIGHTS[field]
-    for (const word of indexWords(row[field])) {
-      length++
-      counts.set(word, (counts.get(word) ?? 0) + weight)
+    const words = indexWords(row[field])
+    length += words.length
+    for (const word of words) {
+      count(wordTallies.get(word) ?? keptWord(word), WEIGHTS[field], counted)
       if (field === 'title') addBeginnings(beginnings, word)
     }
   }
-  for (const [word, count] of counts) {
-    const stem = stemOf(word)
-    if (stem !== null) stems.set(stem, (stems.get(stem) ?? 0) + count)
+  const stems: Tally[] = []
+  for (const word of counted) if (word.stem) count(word.stem, word.count, stems)
+
+  const entries = new Float64Array(Math.min(MOST_WORDS, beginnings.size + counted.length + stems.length))
+  let next = 0
+  for (const beginning of beginnings) {
+    if (next < entries.length) entries[next++] = entryOf(hashOf(BEGINNING, beginning), WEIGHTS.title)
   }
-  const entries: [number, number][] = []
-  const add = (counted: Map<string, number>, mark: string) => {
-    for (const [word, count] of counted) {
-      if (entries.length < MOST_WORDS) entries.push([hashOf(mark, word), Math.min(count, LARGEST)])
-    }
+  for (const tallies of [counted, stems]) {
+    for (const { hash, count } of tallies) if (next < entries.length) entries[next++] = entryOf(hash, count)
   }
-  add(beginnings, BEGINNING)
-  add(counts, WORD)
-  add(stems, STEM)
-  return { stems: [...stems.keys()], bytes: bytesOf(length, entries), words: [...counts.keys()] }
+  return {
+    stems: stems.map(({ text }) => text),
+    bytes: bytesOf(length, entries),
+    words: counted.map(({ text }) => text),
+  }
+}
+
+function count(tally: Tally, by: number, into: Tally[]): void {
+  if (tally.row === rows) tally.count += by
+  else {
+    tally.row = rows
+    tally.count = by
+    into.push(tally)
+  }
+}
+
+function keptWord(word: string): Tally {
+  const stem = stemOf(word)
+  const tally = tallyOf(word, WORD, stem === null ? null : (stemTallies.get(stem) ?? keptStem(stem)))
+  wordTallies.set(word, tally)
+  return tally
+}
+
+function keptStem(stem: string): Tally {
+  const tally = tallyOf(stem, STEM, undefined)
+  stemTallies.set(stem, tally)
+  return tally
+}
+
+function tallyOf(text: string, mark: string, stem: Tally | null | undefined): Tally {
+  return { text, hash: hashOf(mark, text), stem, row: 0, count: 0 }
 }
 
 const WORD = ''
 const STEM = '+'
 const BEGINNING = '^'
 
-function addBeginnings(beginnings: Map<string, number>, word: string): void {
-  for (let length = 1; length < Math.min(word.length, LONGEST_BEGINNING); length++) {
-    beginnings.set(word.slice(0, length), WEIGHTS.title)
-  }
+function addBeginnings(beginnings: Set<string>, word: string): void {
+  for (let length = 1; length < Math.min(word.length, LONGEST_BEGINNING); length++)
+    beginnings.add(word.slice(0, length))
 }
 
-function bytesOf(length: number, entries: [number, number][]): Uint8Array {
-  entries.sort(([one], [other]) => one - other)
+/** One number that is ordered by the hash. */
+function entryOf(hash: number, count: number): number {
+  return hash * 256 + Math.min(count, LARGEST)
+}
+
+function bytesOf(length: number, entries: Float64Array): Uint8Array {
+  entries.sort()
   const bytes = new Uint8Array(HEAD + entries.length * ENTRY)
   const view = new DataView(bytes.buffer)
   view.setUint32(0, length, true)
-  for (const [index, [hash, count]] of entries.entries()) {
-    view.setUint32(HEAD + index * 4, hash, true)
-    view.setUint8(HEAD + entries.length * 4 + index, count)
+  for (let index = 0; index < entries.length; index++) {
+    const entry = entries[index] as number
+    view.setUint32(HEAD + index * 4, Math.floor(entry / 256), true)
+    view.setUint8(HEAD + entries.length * 4 + index, entry % 256)
   }
   return bytes
 }
