@@ -18,7 +18,13 @@ export interface Filled {
 export async function fillNotes(
   dataDir: string,
   count: number,
-  { databaseUrl = null as string | null, links = 5, size = 2_000, folder = 'notes' } = {},
+  {
+    databaseUrl = null as string | null,
+    links = 5,
+    size = 2_000,
+    folder = 'notes',
+    sample = (number: number) => sampleNote(number, { size, links, folder }),
+  } = {},
 ): Promise<Filled> {
   const clock = new SystemClock()
   const log = createLogger({ level: 'error', format: 'json' })
@@ -41,8 +47,7 @@ export async function fillNotes(
   async function work(): Promise<void> {
     while (next < count) {
       const number = next++
-      const note = sampleNote(number, { size, links, folder })
-      const input = { ...note, noteType: null, metadata: { tags: ['sample'] } }
+      const input = { ...sample(number), noteType: null, metadata: { tags: ['sample'] } }
       const { external_id: id } = await notes.create({ principal }, project.external_id, input)
       noteIds.push(id)
     }

@@ -39,7 +39,7 @@ function pick<T>(list: readonly T[], random: () => number): T {
 }
 
 /** Numbers between 0 and 1 that are the same in every run. */
-function sequence(seed: number): () => number {
+export function sequence(seed: number): () => number {
   let state = (seed * 2_654_435_761) >>> 0 || 1
   return () => {
     state ^= state << 13

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { benchDirectory } from './bench-directory.ts'
+import { cloneNotes } from './clone-notes.ts'
 import { fillNotes } from './fill-notes.ts'
 import { type ServerProcess, start, startProduct } from './server-process.ts'
 
@@ -18,20 +19,30 @@ export interface NotesServer {
   pathsFile: string
 }
 
+export interface NotesServerOptions {
+  links?: number
+  databaseUrl?: string
+  /** So many times as many notes, on SQLite, by copying rows. */
+  times?: number
+  env?: Record<string, string>
+}
+
 /** The product with a project full of notes. */
 export async function startWithNotes(
   say: (text: string) => void,
   notes: number,
-  { links, databaseUrl }: { links?: number; databaseUrl?: string } = {},
+  { links, databaseUrl, times = 1, env: more = {} }: NotesServerOptions = {},
 ): Promise<NotesServer> {
   const directory = benchDirectory()
   const env = {
     COMMONPLACE_ADMIN_TOKEN: TOKEN,
     ...(databaseUrl !== undefined && { COMMONPLACE_DATABASE_URL: databaseUrl }),
+    ...more,
   }
   await (await startProduct(directory, env)).stop()
   say(`filling ${notes} notes`)
-  const { projectId, noteIds } = await fillNotes(directory, notes, { links, databaseUrl })
+  const { projectId, noteIds: filled } = await fillNotes(directory, notes, { links, databaseUrl })
+  const noteIds = times === 1 ? filled : cloneNotes(directory, times, say)
   const product = await startProduct(directory, env)
   const base = `/v2/${projectId}/knowledge`
   const pathsFile = join(directory, 'paths.txt')
