@@ -36,3 +36,16 @@ test('common words weigh less than telling ones', () => {
   const [the = 0, dinosaur = 0] = MEANING.weightsOf(['the', 'dinosaur'])
   assert.ok(the < dinosaur / 2, `${the} ${dinosaur}`)
 })
+
+test('words are as near as before after more others than are kept', () => {
+  const words = ['cats', 'defenestration']
+  const near = (list: readonly string[]) => {
+    const found: number[] = []
+    MEANING.nearWords(['pets', 'window'], list, -2, (_term, word, value) => word < 2 && found.push(value))
+    return found
+  }
+  const before = near([...words])
+  const others = Array.from({ length: 70_000 }, (_, number) => `w${number.toString(36)}`)
+  assert.deepEqual(near([...words, ...others]), before)
+  assert.deepEqual(near([...words]), before)
+})

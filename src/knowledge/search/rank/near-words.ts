@@ -16,17 +16,25 @@ const FLOAT_BYTES = 4
 /** A hit is two numbers. */
 const HIT_BYTES = 8
 const INT8_MAX = 127
+/** Words whose rows are found without cutting them into tokens again; texts have most of their words in common. */
+const MOST_KNOWN = 65_536
+
+interface KnownWord {
+  /** Where its row begins. */
+  at: number
+  length: number
+}
 
 /** Compares words by the angle between the sums of their tokens' rows. */
 export class NearWords {
   readonly #tokenizer: Tokenizer
   readonly #dimensions: number
   readonly #scales: Float32Array
-  /** By token: the length of its row; 0 when it is not known yet. */
-  readonly #lengths: Float32Array
-  /** The block, then the whole table: rows are copied within one memory. */
+  /** The block, then the rows of known words that have several tokens, then the whole table: rows are copied within one memory. */
   readonly #rows: Int8Array
+  readonly #sums: number
   readonly #table: number
+  readonly #known = new Map<string, KnownWord>()
   readonly #factors: Float32Array
   readonly #question: Int16Array
   readonly #hitNumbers: Int32Array
@@ -38,16 +46,17 @@ export class NearWords {
 
   constructor({ dimensions, scales, rows, vocabulary }: TokenTable) {
     this.#tokenizer = new Tokenizer(vocabulary)
-    const table = BLOCK * dimensions
+    const sums = BLOCK * dimensions
+    const table = sums + MOST_KNOWN * dimensions
     const factors = Math.ceil((table + rows.length) / FLOAT_BYTES) * FLOAT_BYTES
     const question = factors + FLOAT_BYTES * BLOCK
     const hits = question + INT16_BYTES * dimensions
     const memory = createScanMemory(Math.ceil((hits + HIT_BYTES * (BLOCK + 1)) / PAGE))
     this.#dimensions = dimensions
     this.#scales = scales
-    this.#lengths = new Float32Array(scales.length)
     this.#rows = new Int8Array(memory.buffer, 0, table + rows.length)
     this.#rows.set(rows, table)
+    this.#sums = sums
     this.#table = table
     this.#factors = new Float32Array(memory.buffer, factors, BLOCK)
     this.#question = new Int16Array(memory.buffer, question, dimensions)
@@ -93,8 +102,10 @@ export class NearWords {
   #fill(words: readonly string[], first: number): number {
     if (this.#filled?.words === words && this.#filled.first === first) return this.#filled.count
     const last = Math.min(words.length, first + BLOCK)
+    const dimensions = this.#dimensions
     for (let word = first; word < last; word++) {
-      const length = this.#writeRow(this.#tokenizer.encode(words[word] as string), (word - first) * this.#dimensions)
+      const { at, length } = this.#rowOf(words[word] as string)
+      this.#rows.copyWithin((word - first) * dimensions, at, at + dimensions)
       this.#factors[word - first] = length === 0 ? Number.NaN : 1 / length
     }
     const count = Math.ceil((last - first) / ROW_STEP) * ROW_STEP
@@ -103,20 +114,24 @@ export class NearWords {
     return count
   }
 
-  /** The answer is the row's length. */
-  #writeRow(tokens: readonly number[], at: number): number {
-    const dimensions = this.#dimensions
-    if (tokens.length === 1) {
-      const token = tokens[0] as number
-      const from = this.#table + token * dimensions
-      this.#rows.copyWithin(at, from, from + dimensions)
-      this.#lengths[token] ||= lengthOf(this.#rows.subarray(at, at + dimensions))
-      return this.#lengths[token]
-    }
+  #rowOf(word: string): KnownWord {
+    const known = this.#known.get(word)
+    if (known !== undefined) return known
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear()
+    const tokens = this.#tokenizer.encode(word)
+    const at = tokens.length === 1 ? this.#table + (tokens[0] as number) * this.#dimensions : this.#writeSum(tokens)
+    const row = { at, length: lengthOf(this.#rows.subarray(at, at + this.#dimensions)) }
+    this.#known.set(word, row)
+    return row
+  }
+
+  /** The answer is where it begins. */
+  #writeSum(tokens: readonly number[]): number {
+    const at = this.#sums + this.#known.size * this.#dimensions
     this.#add(tokens)
     const factor = INT8_MAX / (largest(this.#sum) || 1)
-    for (let i = 0; i < dimensions; i++) this.#rows[at + i] = Math.round((this.#sum[i] as number) * factor)
-    return lengthOf(this.#rows.subarray(at, at + dimensions))
+    for (let i = 0; i < this.#dimensions; i++) this.#rows[at + i] = Math.round((this.#sum[i] as number) * factor)
+    return at
   }
 
   #questionOf(tokens: readonly number[]): { numbers: Int16Array; length: number } {
