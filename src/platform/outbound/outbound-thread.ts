@@ -5,7 +5,14 @@
 import { Worker } from 'node:worker_threads'
 import type { Logger } from '../logging/logger.ts'
 import type { Exchanged, Outbound, OutboundRequest } from './outbound-request.ts'
-import { type FromOutboundThread, joinBodies, packRequest, type SentRequest, unpackAnswer } from './thread-messages.ts'
+import {
+  type FromOutboundThread,
+  joinBodies,
+  MOST_TOGETHER,
+  packRequest,
+  type SentRequest,
+  unpackAnswer,
+} from './thread-messages.ts'
 
 export interface OutboundThreadOptions {
   log: Logger
@@ -63,7 +70,8 @@ export class OutboundThread implements Outbound {
       this.#underWay.set(id, { request, resolve, reject, giveUp })
       this.#requests.push(packRequest(id, request))
       this.#bodies.push(body)
-      this.#postSoon()
+      if (this.#requests.length >= MOST_TOGETHER) this.#post()
+      else this.#postSoon()
     })
   }
 
@@ -77,16 +85,18 @@ export class OutboundThread implements Outbound {
     await ended
   }
 
-  /** Those of one turn of the event loop go together. */
+  /** Those of one turn of the event loop go together, as far as they fit. */
   #postSoon(): void {
     if (this.#isPosting) return
     this.#isPosting = true
-    setImmediate(() => this.#post())
+    setImmediate(() => {
+      this.#isPosting = false
+      this.#post()
+    })
   }
 
   #post(): void {
-    this.#isPosting = false
-    if (this.#closedBy !== null) return
+    if (this.#closedBy !== null || this.#requests.length + this.#givenUp.length === 0) return
     const bodies = joinBodies(this.#bodies)
     const message = { requests: this.#requests, bodies, givenUp: this.#givenUp }
     this.#forgetUnsent()

@@ -3,13 +3,21 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { SystemClock } from '../clock/clock.ts'
 import { OutboundClient } from './outbound-client.ts'
 import type { Exchanged, OutboundRequest } from './outbound-request.ts'
-import { joinBodies, packAnswer, type SentAnswer, type ToOutboundThread, unpackRequest } from './thread-messages.ts'
+import {
+  joinBodies,
+  MOST_TOGETHER,
+  packAnswer,
+  type SentAnswer,
+  type ToOutboundThread,
+  unpackRequest,
+} from './thread-messages.ts'
 
 const port = parentPort as MessagePort
 const client = new OutboundClient({ clock: new SystemClock(), ...(workerData as object) })
 const underWay = new Map<number, AbortController>()
 let answers: SentAnswer[] = []
 let bodies: Uint8Array[] = []
+let isPosting = false
 
 port.on('message', (message: ToOutboundThread | 'close') => {
   if (message === 'close') {
@@ -37,17 +45,25 @@ function send(id: number, request: OutboundRequest): void {
 /** `isPlain`: nobody reads the headers. */
 function answer(id: number, exchanged: Exchanged | null, isPlain: boolean): void {
   underWay.delete(id)
-  // Those of one turn of the event loop go together.
-  if (answers.length === 0) setImmediate(post)
+  // Those of one turn of the event loop go together, as far as they fit.
+  if (!isPosting) {
+    isPosting = true
+    setImmediate(() => {
+      isPosting = false
+      post()
+    })
+  }
   if (exchanged?.answer !== undefined) bodies.push(exchanged.answer.body)
   answers.push(
     exchanged === null
       ? { id, answer: null, error: null, address: null, bodyBytes: 0 }
       : packAnswer(id, exchanged, isPlain),
   )
+  if (answers.length >= MOST_TOGETHER) post()
 }
 
 function post(): void {
+  if (answers.length === 0) return
   const joined = joinBodies(bodies)
   port.postMessage({ answers, bodies: joined }, joined.byteLength === 0 ? [] : [joined.buffer as ArrayBuffer])
   answers = []

@@ -2,6 +2,9 @@ import { AddressRefused } from './address-refused.ts'
 import { ipFilterOf } from './ip-filter.ts'
 import type { AnswerHeaders, Exchanged, OutboundRequest } from './outbound-request.ts'
 
+/** One message carries no more: the other side begins with the first of many while this one still makes the rest. */
+export const MOST_TOGETHER = 8
+
 /** What happened since the last message. Bodies lie one behind the other, so that one piece of memory is handed over. */
 export interface ToOutboundThread {
   requests: SentRequest[]
