@@ -3,9 +3,10 @@ import type { Database, Reader } from '../../platform/storage/database.ts'
 import type { InstanceSettings, NoteFacts, UserFacts } from '../deps.ts'
 import { KnownDomains } from '../domains/known-domains.ts'
 import type { ActivityWeek, InstanceNumbers } from '../public/instance-data.ts'
+import { LogInCounter } from './log-in-counter.ts'
 import type { LogInRecorder } from './log-in-recorder.ts'
-import { countLogIns, readRecentLogIns } from './store-log-ins.ts'
-import { DAYS_PER_WEEK, type Day, dateOf, dayOf, daysOfWeek, lastMondays, mondayOf, secondOf } from './weeks.ts'
+import { countLogIns } from './store-log-ins.ts'
+import { DAYS_PER_WEEK, type Day, dateOf, dayOf, daysOfWeek, lastMondays, secondOf } from './weeks.ts'
 
 export interface NumbersReaderOptions {
   db: Database
@@ -16,8 +17,6 @@ export interface NumbersReaderOptions {
 }
 
 export const ACTIVITY_WEEKS = 12
-const DAYS_OF_MONTH = 28
-const DAYS_OF_HALFYEAR = 24 * DAYS_PER_WEEK
 
 /** What the product really did, as numbers that name nobody. */
 export class NumbersReader {
@@ -25,9 +24,11 @@ export class NumbersReader {
   /** Log-ins of weeks that are over, by their Monday: they never change. */
   readonly #past = new Map<Day, number>()
   readonly #domains = new KnownDomains()
+  readonly #recent: LogInCounter
 
   constructor(options: NumbersReaderOptions) {
     this.#options = options
+    this.#recent = new LogInCounter(options.clock)
   }
 
   /** What was recorded in this process a moment ago is in the numbers: to be awaited before a snapshot is opened. */
@@ -39,17 +40,15 @@ export class NumbersReader {
   async readNumbers(reader: Reader, settings: InstanceSettings, version: number): Promise<InstanceNumbers> {
     const { clock, users, notes } = this.#options
     const today = dayOf(clock.now())
-    const recent = await readRecentLogIns(reader, {
-      monday: mondayOf(today),
-      month: today - DAYS_OF_MONTH,
-      halfyear: today - DAYS_OF_HALFYEAR,
-    })
+    const recent = await this.#recent.count(reader, today, settings)
+    const userCount = await users.countUsers(reader)
     return {
-      userCount: await users.countUsers(reader),
+      userCount,
       statusCount: await notes.countNotes(reader),
       domainCount: await this.#domains.count(reader, settings, version),
-      activeMonth: recent.activeMonth,
-      activeHalfyear: recent.activeHalfyear,
+      // Users may have gone since the log-ins were counted.
+      activeMonth: Math.min(recent.activeMonth, userCount),
+      activeHalfyear: Math.min(recent.activeHalfyear, userCount),
       weeks: await this.#readWeeks(reader, today, recent.thisWeek),
     }
   }

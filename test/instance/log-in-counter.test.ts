@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { UserId } from '../../src/platform/auth/principal.ts'
+import type { Database, Reader } from '../../src/platform/storage/database.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { adminWorld } from './admin-world.ts'
+
+/** The administrator and two users, who were all there today, as far as `numbers` was told. */
+async function busyWorld(db: Database) {
+  const world = await adminWorld(db, {}, new FakeClock('2030-05-15T12:00:00Z'))
+  const { clock, keeper, logIns, numbers, users, operator } = world
+  const person = async (email: string) => (await users.create(operator, { email, vouchedFor: true })).id
+  return {
+    ...world,
+    ada: await person('ada@example.org'),
+    bob: await person('bob@example.org'),
+    async logIn(...ids: UserId[]): Promise<void> {
+      for (const id of ids) logIns.recordUser(id, clock.now())
+      await logIns.flush()
+    },
+    /** Counting takes so long. */
+    async active({
+      takesMs,
+      cache = { counter_seconds: 5 },
+    }: {
+      takesMs: number
+      cache?: { counter_seconds: number }
+    }) {
+      const read = await db.read(async (snapshot) => {
+        const settings = { ...(await keeper.effectiveSettings(snapshot)), cache }
+        return numbers.readNumbers(slow(snapshot, clock, takesMs), settings, 1)
+      })
+      const { userCount, activeMonth, activeHalfyear, weeks } = read
+      return { userCount, activeMonth, activeHalfyear, logins: weeks[0]?.logins }
+    },
+  }
+}
+
+/** The first that is read by it takes so long. */
+function slow(reader: Reader, clock: FakeClock, takesMs: number): Reader {
+  let leftMs = takesMs
+  return new Proxy(reader, {
+    get(target, name) {
+      if (name === 'query') {
+        void clock.advance(leftMs)
+        leftMs = 0
+      }
+      const value = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+}
+
+eachDatabase('counting who was there', ({ open }) => {
+  test('is done again every time where it is quick', async () => {
+    const { ada, bob, logIn, active } = await busyWorld(await open())
+    await logIn(ada)
+    assert.equal((await active({ takesMs: 0 })).activeMonth, 1)
+    await logIn(bob)
+    assert.equal((await active({ takesMs: 0 })).activeMonth, 2)
+  })
+
+  test('is done again after a while where it takes long, a minute at most', async () => {
+    const { ada, bob, administratorId, logIn, active, clock } = await busyWorld(await open())
+    await logIn(ada)
+    await active({ takesMs: 1_000 })
+    await logIn(bob)
+    await clock.advance(23_000)
+    const before = { userCount: 3, activeMonth: 1, activeHalfyear: 1, logins: 1 }
+    assert.deepEqual(await active({ takesMs: 0 }), before)
+    await clock.advance(1_000)
+    const after = { userCount: 3, activeMonth: 2, activeHalfyear: 2, logins: 2 }
+    assert.deepEqual(await active({ takesMs: 10_000 }), after)
+    await logIn(administratorId)
+    await clock.advance(49_000)
+    assert.equal((await active({ takesMs: 0 })).activeMonth, 2)
+    await clock.advance(1_000)
+    assert.equal((await active({ takesMs: 0 })).activeMonth, 3)
+  })
+
+  test('is done again on another day, and whenever nothing is to be kept', async () => {
+    const { ada, bob, administratorId, logIn, active, clock } = await busyWorld(await open())
+    await logIn(ada)
+    await active({ takesMs: 3_000 })
+    await logIn(bob)
+    assert.equal((await active({ takesMs: 0, cache: { counter_seconds: 0 } })).activeMonth, 2)
+    await clock.advance(12 * 3_600_000 - 13_000)
+    await active({ takesMs: 3_000 })
+    await logIn(administratorId)
+    assert.equal((await active({ takesMs: 0 })).activeMonth, 2)
+    await clock.advance(10_000)
+    assert.equal((await active({ takesMs: 0 })).activeMonth, 3)
+  })
+
+  test('never tells of more active users than there are users', async () => {
+    const { ada, bob, administratorId, operator, users, logIn, active, clock } = await busyWorld(await open())
+    await logIn(ada, bob, administratorId)
+    await active({ takesMs: 10_000 })
+    for (const userId of [ada, bob]) await users.disable(operator, { userId })
+    const gone = { userCount: 1, activeMonth: 1, activeHalfyear: 1, logins: 3 }
+    assert.deepEqual(await active({ takesMs: 0 }), gone)
+    await clock.advance(60_000)
+    assert.deepEqual(await active({ takesMs: 0 }), gone)
+  })
+})
