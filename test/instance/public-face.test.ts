@@ -83,6 +83,12 @@ eachDatabase('the view of the public face', ({ open, openAgain }) => {
     const second = await face.counted()
     assert.notEqual(second, first)
     assert.equal(second.lists, first.lists, 'long lists are kept')
+    assert.equal(second.languages, first.languages)
+    const { contact: _contact, invitesEnabled: _invites, numbers, ...decided } = second.data
+    assert.notEqual(numbers, first.data.numbers)
+    for (const [name, value] of Object.entries(decided)) {
+      assert.equal(value, first.data[name as keyof typeof decided], name)
+    }
   })
 
   test('counts that are nearly too old are read ahead, so that nobody waits', async () => {

@@ -148,17 +148,17 @@ export class InstanceFace {
     const isRecount = counts || before === undefined
     const countedMs = isRecount ? clock.elapsedMs() : before.countedMs
     const now = clock.now()
+    const same = before?.versions.instance === versions.instance ? before : undefined
     const view = await db.read(async (snapshot) => {
       const counted = isRecount ? undefined : before.data.numbers
-      const data = await reader.readData(snapshot, { version: versions.instance, vapidPublicKey, counted })
-      const areListsGood =
-        before !== undefined &&
-        before.versions.instance === versions.instance &&
-        before.lists.hostsMark === (await reader.hostsMark(snapshot, data.settings))
+      const wish = { version: versions.instance, vapidPublicKey, decided: same?.data, counted }
+      const data = await reader.readData(snapshot, wish)
+      const { settings } = data
+      const areListsGood = same !== undefined && same.lists.hostsMark === (await reader.hostsMark(snapshot, settings))
       return {
         data,
-        lists: areListsGood ? before.lists : await reader.readLists(snapshot, data.settings),
-        languages: await reader.readLanguages(snapshot, data.settings),
+        lists: areListsGood ? same.lists : await reader.readLists(snapshot, settings),
+        languages: same === undefined ? await reader.readLanguages(snapshot, settings) : same.languages,
         versions,
         countedMs,
         today: dayOf(now),

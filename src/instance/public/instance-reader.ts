@@ -38,9 +38,14 @@ export interface DataWish {
   /** Counts the changes of administrators. */
   version: number
   vapidPublicKey: string
+  /** Read after the last change of an administrator: what only they change is taken over. */
+  decided?: DecidedData
   /** Counts that are taken over. */
   counted?: InstanceNumbers
 }
+
+/** What stays until an administrator changes it. */
+export type DecidedData = Omit<InstanceData, 'contact' | 'invitesEnabled' | 'numbers'>
 
 /** Reads all that the public face is made from, through the stores of the parts that it belongs to. */
 export class InstanceReader {
@@ -50,12 +55,22 @@ export class InstanceReader {
     this.#options = options
   }
 
-  async readData(snapshot: Reader, { version, vapidPublicKey, counted }: DataWish): Promise<InstanceData> {
-    const { keeper, contact, numbers } = this.#options
-    const settings = await keeper.effectiveSettings(snapshot)
+  async readData(snapshot: Reader, wish: DataWish): Promise<InstanceData> {
+    const { contact, numbers } = this.#options
+    const { version, vapidPublicKey, decided = await this.#readDecided(snapshot, vapidPublicKey), counted } = wish
+    const { settings } = decided
+    return {
+      ...decided,
+      contact: await contact.readContact(snapshot, settings),
+      invitesEnabled: await mayEverybodyInvite(snapshot),
+      numbers: counted ?? (await numbers.readNumbers(snapshot, settings, version)),
+    }
+  }
+
+  async #readDecided(snapshot: Reader, vapidPublicKey: string): Promise<DecidedData> {
     const { thumbnail, icon } = await readImages(snapshot)
     return {
-      settings,
+      settings: await this.#options.keeper.effectiveSettings(snapshot),
       installedAt: await readInstalledAt(snapshot),
       rules: await readRules(snapshot),
       extendedDescription: await readDocument(snapshot, 'extended_description'),
@@ -64,9 +79,6 @@ export class InstanceReader {
       thumbnail,
       icon,
       vapidPublicKey,
-      contact: await contact.readContact(snapshot, settings),
-      invitesEnabled: await mayEverybodyInvite(snapshot),
-      numbers: counted ?? (await numbers.readNumbers(snapshot, settings, version)),
     }
   }
 
