@@ -29,20 +29,26 @@ export function layOver(base: InstanceSettings, stored: StoredValues): Effective
   return { settings }
 }
 
-/** The stored values that are good. An older or newer version may have kept others. */
-export function usableValues(base: InstanceSettings, stored: StoredValues): StoredValues {
+export interface Usable {
+  usable: StoredValues
+  /** With those values over the others. */
+  settings: InstanceSettings
+}
+
+/** The stored values that are good, and what they make. An older or newer version may have kept others. */
+export function layUsableOver(base: InstanceSettings, stored: StoredValues): Usable {
   let usable = stored
   // Without one value another may become wrong; each round drops at least one.
   for (;;) {
     const effective = layOver(base, usable)
-    if ('settings' in effective) return usable
+    if ('settings' in effective) return { usable, settings: effective.settings }
     const { problems } = effective
     const without = (isBad: (path: string, key: string) => boolean) =>
       new Map([...usable].filter(([key]) => !problems.some(({ path }) => isBad(path, key))))
     const named = without(isAbout)
     // What does not fit together is reported at one of the two, which may be the one of the file.
     const fewer = named.size < usable.size ? named : without((path, key) => groupOf(path) === groupOf(key))
-    if (fewer.size === usable.size) return new Map()
+    if (fewer.size === usable.size) return { usable: new Map(), settings: base }
     usable = fewer
   }
 }

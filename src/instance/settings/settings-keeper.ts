@@ -3,9 +3,8 @@ import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Database, Reader } from '../../platform/storage/database.ts'
 import type { InstanceChanges } from '../changes.ts'
 import type { InstanceSettings } from '../deps.ts'
-import { layOver, usableValues } from './effective-settings.ts'
+import { layUsableOver, type Usable } from './effective-settings.ts'
 import type { Sources } from './setting-keys.ts'
-import type { StoredValues } from './settings-patch.ts'
 import { readStored } from './stored-settings.ts'
 
 export interface SettingsKeeperOptions {
@@ -74,25 +73,19 @@ export class SettingsKeeper {
 
   /** As a snapshot or a transaction sees them. */
   async effectiveSettings(reader: Reader): Promise<InstanceSettings> {
-    return this.effectiveOf(await this.readStored(reader))
+    return (await this.read(reader)).settings
   }
 
-  /** Without those that this version cannot use. */
-  async readStored(reader: Reader): Promise<StoredValues> {
+  /** With the stored values they are made from, without those that this version cannot use. */
+  async read(reader: Reader): Promise<Usable> {
     const { cipher, log } = this.#options
     const stored = await readStored(reader, cipher)
-    const usable = usableValues(this.#given.settings, stored)
+    const { usable, settings } = layUsableOver(this.#given.settings, stored)
     const left = [...stored.keys()].filter((key) => !usable.has(key)).join(', ')
     if (left !== this.#warnedOf && left !== '')
       log.warn({ keys: left }, 'stored settings are not valid and have no effect')
     this.#warnedOf = left
-    return usable
-  }
-
-  effectiveOf(stored: StoredValues): InstanceSettings {
-    const { settings } = this.#given
-    const effective = layOver(settings, stored)
-    return 'settings' in effective ? effective.settings : settings
+    return { usable, settings }
   }
 
   async #load(): Promise<void> {

@@ -5,7 +5,7 @@ import { loadSettings } from '../../platform/config/load-settings.ts'
 import type { InstanceSettings } from '../deps.ts'
 import { instanceSettings } from '../settings.ts'
 import { settingChanges } from './audited-settings.ts'
-import { layOver, usableValues } from './effective-settings.ts'
+import { layOver, layUsableOver } from './effective-settings.ts'
 import { SETTING_KEYS } from './setting-keys.ts'
 import { patchSettings, type StoredValues } from './settings-patch.ts'
 
@@ -122,8 +122,12 @@ describe('the settings in effect', () => {
   })
 
   test('stored values that have become wrong are left out, and the others stay', () => {
-    const usable = usableValues(base, stored({ title: 5, description: 'D', 'translation.provider': 'libretranslate' }))
+    const { usable, settings } = layUsableOver(
+      base,
+      stored({ title: 5, description: 'D', 'translation.provider': 'libretranslate' }),
+    )
     assert.deepEqual(entries(usable), { description: 'D' })
+    assert.deepEqual(settings, effective(usable))
   })
 
   test('what changed is told by key, without secrets', () => {

@@ -44,7 +44,7 @@ export class SettingsService {
   async sources(_principal: Principal): Promise<Record<string, Source | 'stored'>> {
     const { db, keeper } = this.#options
     const { sources } = keeper.given
-    const stored = await keeper.readStored(db)
+    const { usable: stored } = await keeper.read(db)
     const sourceOf = (key: string) => (stored.has(key) ? 'stored' : (sources.get(`instance.${key}`) ?? 'default'))
     return Object.fromEntries([...SETTING_KEYS.keys()].map((key) => [key, sourceOf(key)]))
   }
@@ -52,8 +52,7 @@ export class SettingsService {
   async patch(principal: Principal, patch: unknown, client?: ClientInfo): Promise<InstanceSettings> {
     const { clock, cipher, keeper, changes } = this.#options
     const settings = await changes.write(async (tx) => {
-      const stored = await keeper.readStored(tx)
-      const before = keeper.effectiveOf(stored)
+      const { usable: stored, settings: before } = await keeper.read(tx)
       const { stored: next, settings: after } = this.#judge(stored, patch)
       await refuseUnknownContact(tx, before, after)
       await writeStored(tx, cipher, stored, next, clock.now())
