@@ -29,7 +29,10 @@ eachDatabase('settings of the instance', ({ open, openAgain }) => {
       title: 'ERR_FIXED',
     })
     assert.equal((await world.settings.get(operator)).description, '', 'nothing of it was applied')
+    const refused = () => world.settings.patch(operator, { title: 'New' })
+    await assert.rejects(refused, /title is fixed by .*, and a stored value lies over it: send null to drop that/)
     assert.equal((await world.settings.patch(operator, { title: null })).title, 'Fixed')
+    await assert.rejects(refused, /title is fixed by the environment of the server: change it there/)
   })
 
   test('one wrong key keeps all others from being stored', async () => {

@@ -68,7 +68,7 @@ export class SettingsService {
   #judge(stored: StoredValues, patch: unknown): { stored: StoredValues; settings: InstanceSettings } {
     const { settings, sources } = this.#options.keeper.given
     const patched = patchSettings(stored, patch)
-    const fixed = patched.given.filter((key) => isFixed(sources, key)).map(fixedKey)
+    const fixed = patched.given.filter((key) => isFixed(sources, key)).map((key) => fixedKey(key, stored.has(key)))
     const effective = layOver(settings, patched.stored)
     const wrong = 'problems' in effective ? effective.problems.map(toFieldProblem) : []
     const problems = [...patched.problems, ...fixed, ...wrong]
@@ -81,8 +81,11 @@ function shown(settings: InstanceSettings): InstanceSettings {
   return maskSecrets(SETTINGS_ROOT, settings)
 }
 
-function fixedKey(field: string): FieldProblem {
-  return { field, text: 'is fixed by the environment of the server: change it there', code: 'ERR_FIXED' }
+function fixedKey(field: string, isStored: boolean): FieldProblem {
+  const text = isStored
+    ? 'is fixed by the environment of the server, and a stored value lies over it: send null to drop that'
+    : 'is fixed by the environment of the server: change it there'
+  return { field, text, code: 'ERR_FIXED' }
 }
 
 function toFieldProblem({ path, message }: Problem): FieldProblem {
