@@ -68,7 +68,7 @@ async function services(db: Database, clock: FakeClock, cipher: Cipher, { yaml =
     domainRules: new DomainRules(options),
     logIns,
     numbers: new NumbersReader({ db, clock, users: { countUsers, countRegistrations }, notes, logIns }),
-    contacts: new ContactReader({ db, log, notes }),
+    contacts: new ContactReader({ db, clock, log, notes }),
   }
 }
 

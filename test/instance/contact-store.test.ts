@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { findAccountName, keepAccountName } from '../../src/instance/contact/store-contact.ts'
 import { instancePersonalData } from '../../src/instance/personal-data.ts'
 import type { UserId } from '../../src/platform/auth/principal.ts'
+import type { Reader } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { type AdminWorld, adminWorld } from './admin-world.ts'
 
@@ -16,6 +17,17 @@ async function contactOf({ db, contacts, keeper }: AdminWorld) {
 
 async function setContact({ settings, operator }: AdminWorld, user: string | null): Promise<void> {
   await settings.patch(operator, { contact: { user } })
+}
+
+/** Writes down what is read by it. */
+function watched(reader: Reader, looks: string[]): Reader {
+  return new Proxy(reader, {
+    get(target, name) {
+      if (name === 'query' || name === 'run') looks.push(name)
+      const value = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
 }
 
 eachDatabase('the contact of the instance', ({ open }) => {
@@ -40,6 +52,42 @@ eachDatabase('the contact of the instance', ({ open }) => {
     assert.equal((await contactOf(world))?.id, ada)
     await world.users.disable(world.operator, { userId: ada })
     assert.equal(await contactOf(world), null)
+  })
+
+  test('that nobody was found for is looked for again after a minute, or a change of the settings', async () => {
+    const world = await adminWorld(await open(), { yaml: 'instance: { contact: { user: ada@example.org } }' })
+    const { db, clock, contacts, keeper } = world
+    const settings = await keeper.current()
+    const looks: string[] = []
+    const look = () => contacts.readContact(watched(db, looks), settings)
+    assert.equal(await look(), null)
+    const ada = await person(world, 'ada@example.org')
+    const before = looks.length
+    await clock.advance(59_000)
+    assert.equal(await look(), null)
+    assert.equal(looks.length, before, 'nothing was read')
+    await clock.advance(1_000)
+    assert.equal((await look())?.id, ada)
+    const another = await adminWorld(await open(), { yaml: 'instance: { contact: { user: bob@example.org } }' })
+    assert.equal(await another.contacts.readContact(another.db, await another.keeper.current()), null)
+    const bob = await person(another, 'bob@example.org')
+    await another.settings.patch(another.operator, { title: 'T' })
+    assert.equal((await another.contacts.readContact(another.db, await another.keeper.current()))?.id, bob)
+  })
+
+  test('named by the account is looked for once', async () => {
+    const world = await adminWorld(await open())
+    await person(world, 'ada@example.org')
+    const namesake = await person(world, 'ada@example.net')
+    await world.db.write((tx) => keepAccountName(tx, namesake))
+    await setContact(world, 'ada-2')
+    const settings = await world.keeper.current()
+    const [first, again]: [string[], string[]] = [[], []]
+    for (const looks of [first, again]) {
+      const contact = await world.contacts.readContact(watched(world.db, looks), settings)
+      assert.deepEqual([contact?.id, contact?.username], [namesake, 'ada-2'])
+    }
+    assert.ok(again.length < first.length, `${again.length} statements after ${first.length}`)
   })
 
   test('whose name somebody had before gets a number, by age, and keeps it', async () => {

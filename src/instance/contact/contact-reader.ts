@@ -1,4 +1,5 @@
 import type { UserId } from '../../platform/auth/principal.ts'
+import type { Clock } from '../../platform/clock/clock.ts'
 import { ignoreFailure } from '../../platform/errors/ignore-failure.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
 import type { Database, Reader } from '../../platform/storage/database.ts'
@@ -18,15 +19,20 @@ import {
 
 export interface ContactReaderOptions {
   db: Database
+  clock: Clock
   log: Logger
   notes: Pick<NoteFacts, 'notesOf'>
 }
+
+const MISS_KEPT_MS = 60_000
 
 /** Who answers for the server, and what the account of that user shows. */
 export class ContactReader {
   readonly #options: ContactReaderOptions
   /** Whom the setting named last: looking for a handle reads all users. */
   #found: { text: string; id: UserId } | undefined
+  /** Settings that named nobody. After a change of an administrator they are others. */
+  #missed: { settings: InstanceSettings; untilMs: number } | undefined
 
   constructor(options: ContactReaderOptions) {
     this.#options = options
@@ -35,7 +41,7 @@ export class ContactReader {
   /** Null when the user is disabled, anonymized or not there. */
   async readContact(reader: Reader, settings: InstanceSettings): Promise<ContactUser | null> {
     const { user: text } = settings.contact
-    const user = text === null ? await findDefaultContact(reader) : await this.#find(reader, text)
+    const user = text === null ? await findDefaultContact(reader) : await this.#find(reader, text, settings)
     return user === undefined || !isShown(user) ? null : this.#describe(reader, user)
   }
 
@@ -45,13 +51,16 @@ export class ContactReader {
     return user === undefined || !isShown(user) ? null : this.#describe(reader, user)
   }
 
-  async #find(reader: Reader, text: string): Promise<ContactRow | undefined> {
+  async #find(reader: Reader, text: string, settings: InstanceSettings): Promise<ContactRow | undefined> {
     if (this.#found?.text === text) {
       const user = await findUserRow(reader, this.#found.id)
-      if (user !== undefined && isStill(user, text)) return user
+      if (user !== undefined && (await isStill(reader, user, text))) return user
     }
+    const { clock } = this.#options
+    if (this.#missed?.settings === settings && clock.elapsedMs() < this.#missed.untilMs) return undefined
     const user = await findContactUser(reader, text)
     this.#found = user && { text, id: user.id }
+    this.#missed = user === undefined ? { settings, untilMs: clock.elapsedMs() + MISS_KEPT_MS } : undefined
     return user
   }
 
@@ -83,7 +92,8 @@ function isShown({ status, anonymized_at: anonymizedAt }: ContactRow): boolean {
   return status !== 'Disabled' && anonymizedAt === null
 }
 
-function isStill(user: ContactRow, text: string): boolean {
+async function isStill(reader: Reader, user: ContactRow, text: string): Promise<boolean> {
   const key = text.trim().toLowerCase()
-  return [user.id, user.handle_key, user.email_key, accountNameOf(user.handle_key)].includes(key)
+  const names = [user.id, user.handle_key, user.email_key, accountNameOf(user.handle_key)]
+  return names.includes(key) || (await findAccountName(reader, user.id)) === key
 }
