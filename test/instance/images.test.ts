@@ -119,6 +119,16 @@ eachPublicWorld('pictures of the instance', (world) => {
     assert.equal((await shown()).thumbnail.description, 'From a form')
   })
 
+  test('a picture that a caller has is not sent again; its tag is its name, which changes with its bytes', async () => {
+    for (const src of [(await shown()).thumbnail.url, (await shown()).icon[0].src]) {
+      const etag = (await fetchFile(src)).headers.get('etag') as string
+      assert.equal(etag, `W/"${src.slice(src.lastIndexOf('/') + 1)}"`)
+      const known = await fetchFile(src, { headers: { 'if-none-match': etag } })
+      assert.deepEqual([known.status, known.headers.get('etag'), (await known.bytes()).length], [304, etag, 0])
+      assert.equal((await fetchFile(src, { headers: { 'if-none-match': '"x"' } })).status, 200)
+    }
+  })
+
   test('the address of a picture that was replaced leads to the one in its place', async () => {
     const before = (await shown()).thumbnail
     await put(THUMBNAIL, await picture('png', '#ff8800'), 'image/png')
