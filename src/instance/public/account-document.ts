@@ -1,8 +1,8 @@
 import { type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
+import { escapeHtml } from '../../platform/http/escape-html.ts'
 import { imageUrl } from '../images/image-documents.ts'
 import { DEFAULT_IMAGES } from '../images/image-names.ts'
 import { THUMBNAIL_1X } from '../images/image-sizes.ts'
-import { escapeHtml } from './escape-html.ts'
 import type { ContactUser, InstanceData } from './instance-data.ts'
 import { linkHtml } from './markdown-html.ts'
 

@@ -1,3 +1,5 @@
+import { escapeHtml } from './escape-html.ts'
+
 /** Text that was escaped, or that we wrote ourselves. */
 export class Html {
   readonly text: string
@@ -24,7 +26,7 @@ function render(part: Part): string {
   if (part instanceof Html) return part.text
   if (part === undefined || part === null || part === false) return ''
   if (Array.isArray(part)) return part.map(render).join('')
-  return String(part).replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
+  return escapeHtml(String(part))
 }
 
 // Contrast of text and links is at least 7:1 in both schemes.

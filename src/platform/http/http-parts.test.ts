@@ -54,6 +54,6 @@ test('an IPv6 subscriber is counted by network, an IPv4 one by address', () => {
 test('whatever is put into a page is escaped', () => {
   assert.equal(
     html`<b>${'<script>&"\''}</b>${[html`<i>`, '<']}${undefined}`.text,
-    '<b>&#60;script&#62;&#38;&#34;&#39;</b><i>&#60;',
+    '<b>&lt;script&gt;&amp;&quot;&#39;</b><i>&lt;',
   )
 })

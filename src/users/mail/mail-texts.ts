@@ -3,6 +3,7 @@
  * escaped in HTML.
  */
 import { MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
+import { escapeHtml } from '../../platform/http/escape-html.ts'
 
 export interface MailText {
   subject: string
@@ -92,12 +93,6 @@ export function shown(name: string): string {
   const line = name.toWellFormed().replaceAll(UNSEEN, ' ').replaceAll(/\s+/gu, ' ').trim()
   const characters = [...line]
   return characters.length > LONGEST_NAME ? `${characters.slice(0, LONGEST_NAME).join('')}…` : line
-}
-
-const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-
-export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] as string)
 }
 
 const MOMENT = new Intl.DateTimeFormat('en-GB', {

@@ -185,11 +185,11 @@ test('the documentation is one page that needs neither scripts nor the network',
     'user_access_manage',
     'users_write',
     'page[size]',
-    'Change a user &#60;b&#62;',
+    'Change a user &lt;b&gt;',
   ]) {
     assert.ok(page.includes(text), text)
   }
-  assert.match(page, /curl -X PATCH &#34;http:\/\/localhost:4040/)
+  assert.match(page, /curl -X PATCH &quot;http:\/\/localhost:4040/)
   assert.match(page, /<html lang="en">.*<h1>.*<nav aria-label=.*<main id="content">/s)
   assert.match(page, /prefers-color-scheme:dark/)
   const landing = await (await fetch(platform.url)).text()
