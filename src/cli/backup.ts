@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { Command, Option } from 'commander'
 import { type BackupFormat, createBackup } from '../platform/backup/backup.ts'
 import { type Clock, toRfc3339 } from '../platform/clock/clock.ts'
+import { printJson } from './print-json.ts'
 import { formatBytes, Progress } from './progress.ts'
 import { withStorageFlags } from './settings-options.ts'
 import { withDatabase } from './with-database.ts'
@@ -40,7 +41,7 @@ export function backupCommand(): Command {
             onProgress: (step, done, total) =>
               progress.report(step, done, total, step === 'verifying' ? 'bytes' : 'count'),
           }).finally(() => progress.end())
-          if (flags.json) return console.log(JSON.stringify(result))
+          if (flags.json) return printJson(result)
           const rows = Object.values(result.rows).reduce((sum, count) => sum + count, 0)
           console.log(
             `backed up ${rows.toLocaleString('en-US')} rows (schema ${result.schema}) to ${result.file}, ` +

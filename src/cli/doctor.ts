@@ -15,6 +15,7 @@ import {
   checkSecretsFile,
 } from './doctor-machine.ts'
 import { checkStorage } from './doctor-storage.ts'
+import { printJson } from './print-json.ts'
 import { flagsOf, withServerFlags } from './settings-options.ts'
 
 interface DoctorFlags {
@@ -34,7 +35,7 @@ export function doctorCommand(): Command {
     .action(async (flags: DoctorFlags, command: Command) => {
       const findings = await examine(flags, command)
       const isHealthy = findings.every(({ status }) => status !== 'failed')
-      if (flags.json) console.log(JSON.stringify({ healthy: isHealthy, findings }))
+      if (flags.json) printJson({ healthy: isHealthy, findings })
       else for (const finding of findings) print(finding)
       if (!isHealthy) process.exitCode = 1
     })

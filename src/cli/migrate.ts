@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { migrate, schemaVersion } from '../platform/storage/migrate.ts'
+import { printJson } from './print-json.ts'
 import { withStorageFlags } from './settings-options.ts'
 import { withDatabase } from './with-database.ts'
 
@@ -23,7 +24,7 @@ export function migrateCommand(): Command {
             })
           }
           const after = await schemaVersion(db)
-          if (options.json) return console.log(JSON.stringify({ before: before.version, ...after }))
+          if (options.json) return printJson({ before: before.version, ...after })
           if (options.status) return console.log(statusLine(before))
           console.log(
             before.pending.length === 0 ? 'nothing to do' : `done: schema ${before.version} -> ${after.version}`,

@@ -10,6 +10,7 @@ import type { Principal } from '../platform/auth/principal.ts'
 import { toRfc3339 } from '../platform/clock/clock.ts'
 import { AppError } from '../platform/errors/app-error.ts'
 import { findOperator } from '../users/index.ts'
+import { printJson } from './print-json.ts'
 import { printTable } from './print-table.ts'
 import { Progress } from './progress.ts'
 import { withStorageFlags } from './settings-options.ts'
@@ -177,8 +178,4 @@ function toJson(project: ListedProject) {
     note_count: project.noteCount,
     created_at: toRfc3339(project.createdAt),
   }
-}
-
-function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`)
 }

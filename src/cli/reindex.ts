@@ -3,6 +3,7 @@ import { openSemantic, ProjectService, reindexNow, resolveProject, type Semantic
 import { OutboundClient } from '../platform/outbound/outbound-client.ts'
 import { Supervisor } from '../platform/supervisor/supervisor.ts'
 import { findOperator } from '../users/index.ts'
+import { printJson } from './print-json.ts'
 import { Progress } from './progress.ts'
 import { withStorageFlags } from './settings-options.ts'
 import { type CliContext, withDatabase } from './with-database.ts'
@@ -46,7 +47,7 @@ async function reindex(
     done.push({ id: project.externalId, name: project.name, notes, chunks })
     if (!isJson) console.log(`indexed ${project.name}: ${counted(notes, 'note')}, ${counted(chunks, 'vector')}`)
   }
-  if (isJson) console.log(JSON.stringify(done))
+  if (isJson) printJson(done)
 }
 
 function counted(count: number, what: string): string {

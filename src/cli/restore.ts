@@ -5,6 +5,7 @@ import { SystemClock } from '../platform/clock/clock.ts'
 import { processEnvironment } from '../platform/config/environment.ts'
 import { createLogger } from '../platform/logging/logger.ts'
 import { loadSettings } from '../settings.ts'
+import { printJson } from './print-json.ts'
 import { Progress } from './progress.ts'
 import { flagsOf, withStorageFlags } from './settings-options.ts'
 
@@ -31,7 +32,7 @@ export function restoreCommand(): Command {
         ? checkBackup({ file, onProgress })
         : restoreBackup({ file, dataDir, databaseUrl, clock, log, onProgress })
       const result = await work.finally(() => progress.end())
-      if (flags.json) return console.log(JSON.stringify(result))
+      if (flags.json) return printJson(result)
       console.log(flags.check ? `${file} is whole: ${summary(result)}` : `restored ${summary(result)}`)
     })
 }

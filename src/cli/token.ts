@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { MICROS_PER_MS, type Micros, toRfc3339 } from '../platform/clock/clock.ts'
 import { parseDuration } from '../platform/config/duration.ts'
 import { type AccessToken, type ApiKey, type ApplicationKey, resolveUser } from '../users/index.ts'
+import { printJson } from './print-json.ts'
 import { printTable } from './print-table.ts'
 import { withStorageFlags } from './settings-options.ts'
 import { collect } from './user.ts'
@@ -129,8 +130,4 @@ function describe(kind: string, credential: AccessToken | ApplicationKey | ApiKe
 
 function timeOrNull(at: Micros | null): string | null {
   return at === null ? null : toRfc3339(at)
-}
-
-function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`)
 }

@@ -4,6 +4,7 @@ import { AppError } from '../platform/errors/app-error.ts'
 import { JobEngine } from '../platform/jobs/job-engine.ts'
 import { PersonalData } from '../platform/personal-data/personal-data.ts'
 import { AnonymizeService, resolveUser, type User, usersPersonalData } from '../users/index.ts'
+import { printJson } from './print-json.ts'
 import { withStorageFlags } from './settings-options.ts'
 import { type IdentityContext, withIdentity } from './with-identity.ts'
 
@@ -21,7 +22,7 @@ export function anonymizeCommand(): Command {
         const user = await resolveUser(context.db, context.principal, text)
         if (!options.yes) await askWhether(user)
         await anonymize(context, user)
-        if (options.json) process.stdout.write(`${JSON.stringify({ id: user.id, anonymized: true })}\n`)
+        if (options.json) printJson({ id: user.id, anonymized: true })
         else console.log(`anonymized ${user.id}`)
       })
     })

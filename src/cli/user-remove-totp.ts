@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import { resetTotp, resolveUser } from '../users/index.ts'
+import { printJson } from './print-json.ts'
 import { withStorageFlags } from './settings-options.ts'
 import { withIdentity } from './with-identity.ts'
 
@@ -13,7 +14,7 @@ export function removeTotpCommand(): Command {
         const { db, principal } = context
         const user = await resolveUser(db, principal, text)
         await resetTotp(context, principal, { userId: user.id })
-        if (options.json) process.stdout.write(`${JSON.stringify({ id: user.id, changed: true })}\n`)
+        if (options.json) printJson({ id: user.id, changed: true })
         else console.log(`removed the second factor of ${user.email}`)
       })
     })

@@ -1,5 +1,6 @@
 import { Command } from 'commander'
 import type { ListedRole } from '../users/index.ts'
+import { printJson } from './print-json.ts'
 import { printTable } from './print-table.ts'
 import { withStorageFlags } from './settings-options.ts'
 import { withIdentity } from './with-identity.ts'
@@ -20,7 +21,7 @@ export function rolesCommand(): Command {
           all.push(...page.roles)
         }
         if (options.json) {
-          process.stdout.write(`${JSON.stringify(all.map(toJson))}\n`)
+          printJson(all.map(toJson))
           return
         }
         printTable(

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander'
 import { toRfc3339 } from '../platform/clock/clock.ts'
 import { AppError } from '../platform/errors/app-error.ts'
 import { type ListedUser, resolveRole, resolveUser, type User } from '../users/index.ts'
+import { printJson } from './print-json.ts'
 import { printTable } from './print-table.ts'
 import { promptSecret, readSecretFromPipe } from './read-secret.ts'
 import { withStorageFlags } from './settings-options.ts'
@@ -186,8 +187,4 @@ function toJson(user: ListedUser) {
     created_at: toRfc3339(user.createdAt),
     last_login_time: user.lastLoginAt === null ? null : toRfc3339(user.lastLoginAt),
   }
-}
-
-function printJson(value: unknown): void {
-  process.stdout.write(`${JSON.stringify(value)}\n`)
 }
