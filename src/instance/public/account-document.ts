@@ -23,7 +23,7 @@ export function accountDocument(user: ContactUser, { settings }: Pick<InstanceDa
     discoverable: settings.account.discoverable,
     indexable: settings.account.discoverable && !settings.account.noindex,
     group: false,
-    created_at: `${dayOf(user.createdAt)}T00:00:00.000Z`,
+    created_at: `${dateAt(user.createdAt)}T00:00:00.000Z`,
     note: user.title === null || user.title === '' ? '' : `<p>${escapeHtml(user.title)}</p>`,
     url,
     uri: url,
@@ -34,7 +34,7 @@ export function accountDocument(user: ContactUser, { settings }: Pick<InstanceDa
     followers_count: 0,
     following_count: 0,
     statuses_count: user.noteCount,
-    last_status_at: user.lastNoteAt === null ? null : dayOf(user.lastNoteAt),
+    last_status_at: user.lastNoteAt === null ? null : dateAt(user.lastNoteAt),
     hide_collections: null,
     emojis: [],
     roles: [],
@@ -48,6 +48,6 @@ function fieldHtml(value: string): string {
 }
 
 /** `YYYY-MM-DD`, UTC. */
-export function dayOf(at: Micros): string {
+export function dateAt(at: Micros): string {
   return toRfc3339(at).slice(0, 10)
 }

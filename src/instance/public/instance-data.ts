@@ -1,5 +1,6 @@
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { InstanceSettings } from '../deps.ts'
+import type { BlockSeverity } from '../tables.ts'
 
 /** Everything the public face is made from, read in one snapshot. v1 and v2 are two writings of the same value. */
 export interface InstanceData {
@@ -77,8 +78,6 @@ export interface ActivityWeek {
   logins: number
   registrations: number
 }
-
-export type BlockSeverity = 'noop' | 'silence' | 'suspend'
 
 /** What the public list needs of a block. */
 export interface ListedBlock {

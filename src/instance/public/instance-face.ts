@@ -12,7 +12,7 @@ import type { Logger } from '../../platform/logging/logger.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import type { InstanceChanges } from '../changes.ts'
 import type { TranslationLanguages } from '../translation/languages.ts'
-import { dayOf } from './account-document.ts'
+import { dateAt } from './account-document.ts'
 import type { InstanceData } from './instance-data.ts'
 import type { DomainLists, InstanceReader } from './instance-reader.ts'
 
@@ -161,7 +161,7 @@ export class InstanceFace {
         languages: same === undefined ? await reader.readLanguages(snapshot, settings) : same.languages,
         versions,
         countedMs,
-        today: dayOf(now),
+        today: dateAt(now),
         endsAt: now - (now % MICROS_PER_DAY) + MICROS_PER_DAY,
       }
     })
