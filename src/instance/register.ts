@@ -25,12 +25,9 @@ import { SettingsService } from './settings/settings-service.ts'
 
 /** What outlives a request. */
 export interface Instance {
-  readonly changes: InstanceChanges
   readonly settings: SettingsKeeper
   /** Which hosts nothing may be delivered to. */
   readonly domainRules: DomainRules
-  readonly contacts: ContactReader
-  readonly numbers: NumbersReader
   /** Reads what requests decide by. Before the server listens. */
   load(): Promise<void>
 }
@@ -71,15 +68,12 @@ export function registerInstance(server: FastifyInstance, deps: InstanceDeps): I
   namedDomainRoutes(server, peers, paged)
 
   const domainRules = new DomainRules({ db, clock, log, changes, keeper })
-  const contacts = new ContactReader(deps)
+  const contact = new ContactReader(deps)
   const numbers = new NumbersReader(deps)
-  const publicFace = registerPublic(server, { ...deps, changes, keeper, contact: contacts, numbers, rateLimit })
+  const publicFace = registerPublic(server, { ...deps, changes, keeper, contact, numbers, rateLimit })
   return {
-    changes,
     settings: keeper,
     domainRules,
-    contacts,
-    numbers,
     async load() {
       await keeper.current()
       await domainRules.load()

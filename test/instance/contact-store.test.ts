@@ -124,8 +124,10 @@ eachDatabase('the contact of the instance', ({ open }) => {
     await world.db.write(async (tx) => keepAccountName(tx, ada))
     assert.equal(shown?.username, 'ada')
     assert.equal(await findAccountName(world.db, ada), 'ada')
-    assert.equal((await world.contacts.readAccount(world.db, 'ada'))?.id, ada)
-    assert.equal(await world.contacts.readAccount(world.db, 'bob'), null)
+    await person(world, 'ada@example.net')
+    await setContact(world, 'ada')
+    assert.equal((await contactOf(world))?.id, ada)
+    await assert.rejects(setContact(world, 'bob'), /contact\.user is not the id, handle or email of a user/)
   })
 
   test('who is anonymized is forgotten as contact, in the settings and in the log', async () => {

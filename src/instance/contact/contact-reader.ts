@@ -11,7 +11,6 @@ import {
   findAccountName,
   findContactUser,
   findDefaultContact,
-  findNamedUser,
   findUserRow,
   keepAccountName,
   nextAccountName,
@@ -42,12 +41,6 @@ export class ContactReader {
   async readContact(reader: Reader, settings: InstanceSettings): Promise<ContactUser | null> {
     const { user: text } = settings.contact
     const user = text === null ? await findDefaultContact(reader) : await this.#find(reader, text, settings)
-    return user === undefined || !isShown(user) ? null : this.#describe(reader, user)
-  }
-
-  /** The account of that name, for its page. */
-  async readAccount(reader: Reader, username: string): Promise<ContactUser | null> {
-    const user = await findNamedUser(reader, username)
     return user === undefined || !isShown(user) ? null : this.#describe(reader, user)
   }
 

@@ -61,16 +61,6 @@ export async function findAccountName(reader: Reader, userId: UserId): Promise<s
   return row?.username
 }
 
-/** Whose account has the name; undefined when nobody's has. */
-export async function findNamedUser(reader: Reader, username: string): Promise<ContactRow | undefined> {
-  const row = await reader.query
-    .selectFrom('account_names')
-    .select('user_id')
-    .where('username', '=', username)
-    .executeTakeFirst()
-  return row && findUserRow(reader, row.user_id)
-}
-
 /** The name that the user's account would be given now: who was there earlier has the lower number. */
 export async function nextAccountName(reader: Reader, user: ContactRow): Promise<string> {
   const base = accountNameOf(user.handle_key)
