@@ -1,25 +1,12 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import pg from 'pg'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { JobEngine } from '../../src/platform/jobs/job-engine.ts'
 import { jobKind } from '../../src/platform/jobs/job-kind.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { takeAway } from '../support/take-away.ts'
 import { Steered } from './job-bench.ts'
-
-/** Ends every connection to a database and refuses new ones, until `back`. */
-async function takeAway(url: string) {
-  const name = new URL(url).pathname.slice(1)
-  const admin = new pg.Client({ connectionString: Object.assign(new URL(url), { pathname: '/postgres' }).href })
-  await admin.connect()
-  await admin.query(`alter database ${name} allow_connections false`)
-  await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
-  return async function back() {
-    await admin.query(`alter database ${name} allow_connections true`)
-    await admin.end()
-  }
-}
 
 eachDatabase('a database server that goes away', ({ open, placeOf, engine: databaseEngine }) => {
   it('stops no engine: a job that ends meanwhile is settled, and new work is found afterwards', {
