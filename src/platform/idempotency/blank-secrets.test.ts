@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { blankSecrets } from './blank-secrets.ts'
 import { emailMention, mentionsIn, userMention } from './mentions.ts'
 
@@ -27,4 +28,21 @@ test('finds the users and the addresses that a document mentions', () => {
     [emailMention('ada@example.org'), emailMention('bob@example.org'), userMention('u1'), userMention('u2')].sort(),
   )
   assert.deepEqual(mentionsIn(''), [])
+})
+
+test('finds the addresses that a simple expression would find', () => {
+  const text = fc.string({ unit: fc.constantFrom('a', 'B', '@', '@', ' ', ',', '<', '.'), maxLength: 30 })
+  fc.assert(
+    fc.property(text, (text) => {
+      const expected = [...text.matchAll(/[^\s@"'<>(),;:]+@[^\s@"'<>(),;:]+/g)].map(([email]) => emailMention(email))
+      assert.deepEqual(mentionsIn(JSON.stringify({ text })), [...new Set(expected)])
+    }),
+  )
+})
+
+test('a document that is as long as it may be does not hold up others while it is read', () => {
+  // An expression that backtracks would need an hour for the first.
+  for (const piece of ['a', '@', 'a@', '@a ', ' ']) mentionsIn(JSON.stringify(`${piece.repeat(400_000)}@`))
+  const text = `${'a'.repeat(1_000_000)} ada@example.org`
+  assert.deepEqual(mentionsIn(JSON.stringify(text)), [emailMention('ada@example.org')])
 })

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 
-// What stands in a sentence or alone; the rules of addresses do not matter here.
-const EMAIL = /[^\s@"'<>(),;:]+@[^\s@"'<>(),;:]+/g
+// What stands between addresses, in a sentence or a list.
+const BETWEEN = /[\s"'<>(),;:]+/
 
 export function userMention(id: string): string {
   return `user ${id}`
@@ -19,7 +19,7 @@ export function mentionsIn(body: string): string[] {
   // The document is one of ours, so it is not deep.
   const visit = (value: unknown): void => {
     if (typeof value === 'string') {
-      for (const [email] of value.matchAll(EMAIL)) mentions.add(emailMention(email))
+      for (const email of emailsIn(value)) mentions.add(emailMention(email))
     } else if (typeof value === 'object' && value !== null) {
       const { type, id } = value as { type?: unknown; id?: unknown }
       if (type === 'users' && typeof id === 'string') mentions.add(userMention(id))
@@ -28,4 +28,20 @@ export function mentionsIn(body: string): string[] {
   }
   visit(JSON.parse(body))
   return [...mentions]
+}
+
+/**
+ * The rules of addresses do not matter here: something, `@`, something. Cut into pieces, because an expression that looks for
+ * this in a long text without `@` would look through the rest of it from every character.
+ */
+function* emailsIn(text: string): Generator<string> {
+  if (!text.includes('@')) return
+  for (const word of text.split(BETWEEN)) {
+    const parts = word.split('@')
+    for (let at = 0; at + 1 < parts.length; at++) {
+      if (parts[at] === '' || parts[at + 1] === '') continue
+      yield `${parts[at]}@${parts[at + 1]}`
+      at++
+    }
+  }
 }
