@@ -10,6 +10,7 @@ export type Coding = 'br' | 'gzip'
 
 export const MIN_COMPRESSED_BYTES = 1024
 const COMPRESSIBLE = /^(?:text\/|application\/(?:[\w.+-]*json|javascript|xml|yaml|[\w.+-]+\+xml)|image\/svg)/
+const ZERO = /^q=0(?:\.0{0,3})?$/
 // Quality 4 is as fast as gzip's default and smaller.
 const BROTLI: BrotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
 
@@ -18,10 +19,19 @@ const kept = new WeakMap<Buffer, Partial<Record<Coding, Buffer>>>()
 /** The best coding the caller takes; what it weighs `q=0` it does not take. */
 export function codingFor(accepted: string | undefined): Coding | null {
   if (accepted === undefined) return null
-  const refused = accepted.includes('q=0') ? /([\w*-]+)\s*;\s*q=0(?:\.0{0,3})?\s*(?:,|$)/g : null
-  const no = refused === null ? [] : [...accepted.matchAll(refused)].map((match) => match[1])
+  const no = accepted.includes('q=0') ? refusedIn(accepted) : []
   if (/\bbr\b/.test(accepted) && !no.includes('br')) return 'br'
   return /\bgzip\b/.test(accepted) && !no.includes('gzip') ? 'gzip' : null
+}
+
+// Piece by piece: one expression over the whole header would need a second for a long one.
+function refusedIn(accepted: string): string[] {
+  const refused: string[] = []
+  for (const piece of accepted.split(',')) {
+    const [name = '', weight = ''] = piece.split(';', 2)
+    if (ZERO.test(weight.trim())) refused.push(name.trim())
+  }
+  return refused
 }
 
 export function isCompressible(reply: FastifyReply): boolean {

@@ -39,6 +39,16 @@ test('the best coding that the caller takes is chosen', () => {
   assert.equal(codingFor('br;q=0.5'), 'br')
   assert.equal(codingFor('identity'), null)
   assert.equal(codingFor(undefined), null)
+  assert.equal(codingFor('br ; q=0.000 , gzip ; q=0 '), null)
+  assert.equal(codingFor('br;q=0.0001, gzip'), 'br')
+})
+
+test('a header that is as long as it may be does not hold up others while it is read', () => {
+  // Expressions that backtrack would need hours for these.
+  const long = 1_000_000
+  for (const piece of ['a', 'a ', ';', ' ', ',', 'br;q=0,']) codingFor(`${piece.repeat(long)}q=0, gzip`)
+  assert.equal(codingFor(`${'a'.repeat(long)} q=0, gzip`), 'gzip')
+  for (const piece of ['"', 'W/', ',']) matchesNone(piece.repeat(long), '"v1"')
 })
 
 test('an IPv6 subscriber is counted by network, an IPv4 one by address', () => {

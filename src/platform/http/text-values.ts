@@ -6,7 +6,8 @@ import { SchemaCheck } from './schema-check.ts'
 type Texts = Record<string, string | string[] | undefined>
 
 const INTEGER = /^-?\d{1,15}$/
-const NUMBER = /^-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,3})?$/
+// With bounds, and a dot before the second digits: what could be read in two ways takes long to be refused.
+const NUMBER = /^-?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,3})?$/
 
 /**
  * Reads a query string or path parameters by their schema. Text is read strictly: `1e3`, `0x10` or a blank is no
