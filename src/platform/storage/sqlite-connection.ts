@@ -33,7 +33,7 @@ export class SqliteConnection {
     })
     if (!options.readOnly) {
       this.#db.exec('pragma journal_mode = wal')
-      // NOTE Nothing is answered before it is on disk: FULL makes every commit of the log an fsync.
+      // Every commit of the log is an fsync; the writer of the database does better.
       this.#db.exec('pragma synchronous = full')
       // Anonymization promises that no byte of a person stays behind.
       this.#db.exec('pragma secure_delete = on')

@@ -1,8 +1,8 @@
 /**
  * Group commit: the one writer of a SQLite file.
  *
- * Operations wait in a queue. The writer opens a transaction, runs all that wait, commits once (one fsync) and only
- * then answers all of them. Therefore
+ * Operations wait in a queue. The writer opens a transaction, runs all that wait, commits, syncs the log once and only
+ * then answers all of them. While the disk works the event loop goes on, and the next batch gathers. Therefore
  *
  * - nothing is answered before it is on disk;
  * - 64 clients share an fsync that each of them would otherwise pay for (`npm run bench -- writes`);
@@ -25,6 +25,7 @@ import type { Transaction, WriteOptions } from './database.ts'
 import { PendingSums } from './pending-sums.ts'
 import type { Signals } from './signals.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
+import type { SqliteLog } from './sqlite-log.ts'
 import { SqliteTransaction } from './sqlite-transaction.ts'
 import { isSqliteBusy, toStorageError } from './storage-errors.ts'
 
@@ -35,6 +36,8 @@ const DEMOTE_AFTER_MS = 25
 const STALL_MS = 2_000
 const WATCH_EVERY_MS = 10
 const CAREFUL_BATCHES = 16
+// So many do not wait until the disk has the batch before them: they are committed meanwhile.
+const WORTH_A_BATCH = 32
 // Another process (a CLI command beside the server) may hold the write lock for a moment.
 const LOCK_WAIT_MS = 10_000
 const LOCK_RETRY_MS = 5
@@ -52,8 +55,18 @@ type Outcome =
 
 const DEMOTED = Symbol('demoted')
 
+export interface SqliteWriterOptions {
+  connection: SqliteConnection
+  /** That of the connection's file. */
+  walLog: SqliteLog
+  clock: Clock
+  signals: Signals
+  log: Logger
+}
+
 export class SqliteWriter {
   readonly #connection: SqliteConnection
+  readonly #walLog: SqliteLog
   readonly #clock: Clock
   readonly #signals: Signals
   readonly #log: Logger
@@ -62,12 +75,20 @@ export class SqliteWriter {
   readonly #quick: Operation[] = []
   readonly #alone: Operation[] = []
   #running: Promise<void> | undefined
+  /** Until the last commit is on disk and answered. */
+  #syncing: Promise<void> | undefined
+  #onEnough: (() => void) | undefined
+  /** The disk did not take a commit: what is in the log goes into the file before the next one. */
+  #isLogUnsafe = false
   #current: { tx: SqliteTransaction; alone: boolean } | undefined
   #carefulBatches = 0
   #closed = false
 
-  constructor(connection: SqliteConnection, clock: Clock, signals: Signals, log: Logger) {
+  constructor({ connection, walLog, clock, signals, log }: SqliteWriterOptions) {
     this.#connection = connection
+    this.#walLog = walLog
+    // NOTE Nothing is answered before it is on disk: the writer itself sees to that, see SqliteLog.
+    connection.handle.exec('pragma synchronous = normal')
     this.#clock = clock
     this.#signals = signals
     this.#log = log
@@ -80,6 +101,7 @@ export class SqliteWriter {
       const lane = operation.alone ? this.#alone : this.#quick
       lane.push(operation)
       this.#running ??= this.#pump()
+      if (this.#quick.length >= WORTH_A_BATCH) this.#onEnough?.()
     })
   }
 
@@ -102,9 +124,11 @@ export class SqliteWriter {
   async drain(): Promise<void> {
     this.#closed = true
     await this.#running
+    await this.#syncing
   }
 
   close(): void {
+    this.#walLog.close()
     this.#connection.close()
   }
 
@@ -119,11 +143,21 @@ export class SqliteWriter {
       // Without a savepoint: there is nobody else to spare, and inside one SQLite keeps a copy of every page of every statement.
       if (long !== undefined) await this.#commitTogether([long], false)
       this.#between.shift()?.()
+      await this.#gather()
       // Those just answered may send their next write now, and it joins the next batch.
       await nextTurn()
     }
     stopWatching()
     this.#running = undefined
+  }
+
+  /** The more share a commit, the less each of them costs: they wait for one another as long as the disk is busy anyway. */
+  async #gather(): Promise<void> {
+    if (this.#syncing === undefined || this.#quick.length >= WORTH_A_BATCH) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#onEnough = resolve
+    await Promise.race([this.#syncing, promise])
+    this.#onEnough = undefined
   }
 
   /** Commits as many of the batch as its time allows and answers them; returns the ones it did not come to. */
@@ -164,8 +198,29 @@ export class SqliteWriter {
       this.#abandon(batch.slice(0, next), error)
       return batch.slice(next)
     }
-    for (const outcome of outcomes) this.#answer(outcome)
+    await this.#answerWhenDurable(outcomes)
     return batch.slice(next)
+  }
+
+  /** In the order of the commits; ends as soon as the disk has the one before. */
+  async #answerWhenDurable(outcomes: readonly Outcome[]): Promise<void> {
+    await this.#syncing
+    const syncing = this.#sync(outcomes).finally(() => {
+      if (this.#syncing === syncing) this.#syncing = undefined
+    })
+    this.#syncing = syncing
+  }
+
+  async #sync(outcomes: readonly Outcome[]): Promise<void> {
+    try {
+      await this.#walLog.sync()
+    } catch (error) {
+      this.#isLogUnsafe = true
+      this.#log.error({ err: error, writes: outcomes.length }, 'the disk did not take what was written')
+      for (const { operation } of outcomes) operation.reject(notTaken(error))
+      return
+    }
+    for (const outcome of outcomes) this.#answer(outcome)
   }
 
   async #runOne(operation: Operation, careful: boolean): Promise<Outcome | typeof DEMOTED> {
@@ -230,6 +285,7 @@ export class SqliteWriter {
     const giveUpAt = this.#clock.elapsedMs() + LOCK_WAIT_MS
     for (;;) {
       try {
+        if (this.#isLogUnsafe) this.#emptyLog()
         this.#connection.execute('begin immediate', [])
         return
       } catch (error) {
@@ -239,6 +295,13 @@ export class SqliteWriter {
         await sleep(this.#clock, LOCK_RETRY_MS).finally(letGo)
       }
     }
+  }
+
+  /** SQLite syncs the log, copies it into the file, syncs that, and begins the log anew. */
+  #emptyLog(): void {
+    const [row] = this.#connection.execute('pragma wal_checkpoint(truncate)', []).rows as { busy: number }[]
+    if (row?.busy !== 0) throw notTaken(new Error('The log cannot be emptied while others read from it'))
+    this.#isLogUnsafe = false
   }
 
   #watch(): () => void {
@@ -257,6 +320,14 @@ export class SqliteWriter {
     if (!alone && now - tx.startedAt > DEMOTE_AFTER_MS) tx.end(DEMOTED)
     else if (alone && now - tx.lastQueryAt > STALL_MS) tx.end(stalled())
   }
+}
+
+function notTaken(cause: unknown): AppError {
+  return new AppError(
+    'unavailable',
+    'The disk did not confirm the change, which may be there or not: check the disk of the data directory',
+    { cause, headers: { 'retry-after': '5' } },
+  )
 }
 
 function stalled(): AppError {

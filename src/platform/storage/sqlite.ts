@@ -5,6 +5,7 @@ import type { Database, Reader, Transaction, WriteOptions } from './database.ts'
 import { kyselyOver } from './kysely-over.ts'
 import { Signals } from './signals.ts'
 import { SqliteConnection } from './sqlite-connection.ts'
+import { SqliteLog } from './sqlite-log.ts'
 import { SqliteTraces } from './sqlite-traces.ts'
 import { SqliteWriter } from './sqlite-writer.ts'
 import type { Statement } from './statement.ts'
@@ -31,9 +32,16 @@ export class SqliteDatabase implements Database {
   #openSnapshots = 0
   #closed = false
 
-  constructor(file: string, clock: Clock, log: Logger) {
+  /** `syncLog`: for tests of a disk that fails. */
+  constructor(file: string, clock: Clock, log: Logger, syncLog?: (descriptor: number) => Promise<void>) {
     this.file = file
-    this.#writer = new SqliteWriter(new SqliteConnection(file, { readOnly: false }), clock, this.#signals, log)
+    this.#writer = new SqliteWriter({
+      connection: new SqliteConnection(file, { readOnly: false }),
+      walLog: new SqliteLog(file, syncLog),
+      clock,
+      signals: this.#signals,
+      log,
+    })
     this.#traces = new SqliteTraces(file, this.#writer, clock)
     this.#reader = new SqliteConnection(file, { readOnly: true })
     const runner = new ConnectionRunner(this.#reader)
