@@ -10,7 +10,7 @@
  *   before it is attempted, for as long as an attempt may take.
  * - What came of an attempt is stored by the settler; only then the run may be taken again.
  */
-import { type Clock, MICROS_PER_MS, settlesWithin } from '../../platform/clock/clock.ts'
+import { type Clock, MICROS_PER_MS, type Micros, settlesWithin } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { type Worker, WorkerStop } from '../../platform/supervisor/supervisor.ts'
@@ -21,6 +21,7 @@ import type { DeliveryEvents } from './delivery-events.ts'
 import type { Lane } from './lane.ts'
 import type { Lanes } from './lanes.ts'
 import type { StoredRun, WaitingRun } from './run.ts'
+import { Setbacks } from './setbacks.ts'
 import { Settler } from './settler.ts'
 import { clampDue, destinationsDue, takeDue } from './store-due.ts'
 import { releaseLeases } from './store-leases.ts'
@@ -56,6 +57,8 @@ export class Dispatcher implements Worker {
   readonly #settler: Settler
   readonly #timekeeper: Timekeeper
   readonly #lookAround: WakeTimer
+  /** Of destinations that could not be loaded. */
+  readonly #unloaded: Setbacks
   #underWay = 0
   #onIdle: (() => void) | null = null
   #isRunning = false
@@ -80,6 +83,7 @@ export class Dispatcher implements Worker {
       },
     })
     this.#lookAround = new WakeTimer(clock)
+    this.#unloaded = new Setbacks(clock)
     lanes.onChange = (lane) => this.#pump(lane)
   }
 
@@ -150,8 +154,27 @@ export class Dispatcher implements Worker {
   }
 
   async #openFor(run: WaitingRun, isTrial: boolean): Promise<void> {
-    const lane = await this.#options.lanes.load(run.destinationId)
+    const lane = await this.#load(run.destinationId)
     if (lane !== undefined) this.#enqueue(lane, run, isTrial)
+  }
+
+  /** Undefined when there is none, or it has to wait: what is due there is looked for later, and no other one waits for it. */
+  async #load(destinationId: number): Promise<Lane | undefined> {
+    const { lanes, log } = this.#options
+    const until = this.#unloaded.until(destinationId)
+    if (until !== null) {
+      this.#lookAt(until)
+      return undefined
+    }
+    try {
+      const lane = await lanes.load(destinationId)
+      this.#unloaded.clear(destinationId)
+      return lane
+    } catch (error) {
+      log.error({ err: error, destinationId }, 'a destination could not be loaded, its callbacks wait')
+      this.#lookIn(this.#unloaded.add(destinationId))
+      return undefined
+    }
   }
 
   /** Starts what may be started, and sees to it that there is more. */
@@ -278,16 +301,23 @@ export class Dispatcher implements Worker {
       }
     } catch (error) {
       log.error({ err: error }, 'due callbacks could not be looked for')
+      this.#lookIn(AFTER_ERROR_MS)
     }
-    if (this.#isShared && this.#isRunning) {
-      this.#lookAround.wakeAt(clock.now() + LOOK_AROUND_MS * MICROS_PER_MS, () => void this.#findDestinations())
-    }
+    if (this.#isShared) this.#lookIn(LOOK_AROUND_MS)
+  }
+
+  #lookIn(ms: number): void {
+    this.#lookAt(this.#options.clock.now() + ms * MICROS_PER_MS)
+  }
+
+  #lookAt(at: Micros): void {
+    if (this.#isRunning) this.#lookAround.wakeAt(at, () => this.#track(this.#findDestinations()))
   }
 
   /** Destinations for which the database has something that is due. */
   async #open(destinationIds: readonly number[]): Promise<void> {
     for (const id of destinationIds) {
-      const lane = await this.#options.lanes.load(id)
+      const lane = await this.#load(id)
       if (lane === undefined) continue
       lane.hasMore = true
       this.#pump(lane)
