@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import type { NamespaceId } from '../../src/callbacks/namespace/namespace.ts'
+import { listAttempts } from '../../src/callbacks/run/store-attempts.ts'
+import { sealCallback } from '../../src/callbacks/run/stored-callback.ts'
+import { newId } from '../../src/platform/ids/uuid.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { startReceiver } from '../support/receivers/receiver.ts'
@@ -11,6 +15,22 @@ function nameDestination(db: Database, id: number, destination: string): Promise
   return db.write((tx) =>
     tx.query.updateTable('callback_destinations').set({ destination }).where('id', '=', id).execute(),
   )
+}
+
+function setInput(db: Database, runNumber: number, input: { callback: Uint8Array }): Promise<unknown> {
+  return db.write((tx) =>
+    tx.query.updateTable('callback_inputs').set(input).where('run_number', '=', runNumber).execute(),
+  )
+}
+
+function moveUpTo(db: Database, runNumber: number, namespace_id: NamespaceId): Promise<unknown> {
+  return db.write((tx) =>
+    tx.query.updateTable('callback_runs').set({ namespace_id }).where('run_number', '<=', runNumber).execute(),
+  )
+}
+
+async function lastMessage(db: Database, runNumber: number): Promise<string | undefined> {
+  return (await listAttempts(db, runNumber, null, 1))[0]?.message
 }
 
 eachDatabase('delivery after setbacks', (context) => {
@@ -32,5 +52,48 @@ eachDatabase('delivery after setbacks', (context) => {
     await nameDestination(db, destinationId, broken.url)
     await later.passUntil('broken', isClosed)
     assert.equal(broken.requests.all.length, 1)
+  })
+
+  test('a callback that cannot be decrypted, or parsed, fails for good and says why; it says nothing about the destination', async () => {
+    await using receiver = await startReceiver()
+    const db = await context.open()
+    await using world = await DeliveryWorld.open(db)
+    const runs = ['changed', 'broken', 'well']
+    for (const id of runs) await world.start(id, receiver.url)
+    const { runId } = await world.find('broken')
+    const { cipher } = world.namespace
+    await setInput(db, (await world.find('changed')).runNumber, { callback: cipher.seal(Buffer.of(1), 'another run') })
+    await setInput(db, (await world.find('broken')).runNumber, {
+      callback: sealCallback(cipher, Buffer.of(255, 255), runId),
+    })
+    await using later = await world.another(await context.openAgain(db))
+    later.run()
+    for (const id of runs) await later.until(id, isClosed)
+    const [changed, broken, well] = await Promise.all(runs.map((id) => later.find(id)))
+    assert.deepEqual(
+      [changed, broken, well].map((run) => run?.record.state),
+      ['FAILED', 'FAILED', 'SUCCEEDED'],
+    )
+    const messages = await Promise.all([changed, broken].map((run) => lastMessage(db, run?.runNumber ?? 0)))
+    assert.match(messages[0] ?? '', /cannot be decrypted: it was changed, or encrypted with another key/)
+    assert.match(messages[1] ?? '', /cannot be parsed/)
+    assert.equal(receiver.requests.all.length, 1)
+  })
+
+  test('runs that cannot be attempted are tried again after a while and hold up none behind them', async () => {
+    await using receiver = await startReceiver()
+    const db = await context.open()
+    await using world = await DeliveryWorld.open(db)
+    for (let n = 0; n < 300; n++) await world.start(`c-${n}`, receiver.url)
+    const { namespaceId, runNumber } = await world.find('c-259')
+    // Their namespace is not there.
+    await moveUpTo(db, runNumber, newId<'Namespace'>())
+    await using later = await world.another(await context.openAgain(db))
+    later.run()
+    for (let n = 260; n < 300; n++) await later.until(`c-${n}`, isClosed)
+    assert.equal(receiver.requests.all.length, 40)
+    await moveUpTo(db, runNumber, namespaceId)
+    for (let n = 0; n < 300; n++) await later.passUntil(`c-${n}`, isClosed)
+    assert.equal(receiver.requests.all.length, 300)
   })
 })

@@ -1,9 +1,10 @@
 import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
+import type { Logger } from '../../platform/logging/logger.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import type { Courier } from '../destination/courier.ts'
 import { requestHeaders } from '../destination/request-headers.ts'
-import type { Verdict } from '../destination/verdict.ts'
+import { terminalFailure, type Verdict } from '../destination/verdict.ts'
 import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-policies.ts'
 import type { RetryPolicy } from '../state/retry-policy.ts'
 import type { RunEvent } from '../state/run-event.ts'
@@ -12,7 +13,7 @@ import type { Lane } from './lane.ts'
 import type { Lanes } from './lanes.ts'
 import type { AttemptRecord, WaitingRun } from './run.ts'
 import { findInput } from './store-runs.ts'
-import { openSendable, type Sendable } from './stored-callback.ts'
+import { openSendable, type Sendable, StoredCallbackUnreadable } from './stored-callback.ts'
 
 export interface Attempted {
   event: RunEvent
@@ -20,11 +21,14 @@ export interface Attempted {
   log: AttemptRecord
   /** The policy by which the next attempt is planned. */
   retry: RetryPolicy
+  /** False when nothing was sent, and nothing is said about the destination. */
+  isSent: boolean
 }
 
 export interface AttempterOptions {
   db: Database
   clock: Clock
+  log: Logger
   cipher: Cipher
   courier: Courier
   namespaces: NamespacePolicies
@@ -47,6 +51,7 @@ export class Attempter {
     lanes.use(lane, namespace)
     const sendable = run.sendable ?? (await this.#read(run))
     if (sendable === null) return null
+    if (sendable instanceof StoredCallbackUnreadable) return this.#refuse(run, namespace, sendable)
     if (admitAttempt(run.record, run.record.attempt, clock.now()) !== 'go') return null
     const bytes = sendable.completion.body.byteLength
     lane.bytes += bytes
@@ -94,10 +99,27 @@ export class Attempter {
       responseSnippet: snippet,
       address,
     }
-    return { event: eventOf(record.attempt, verdict), verdict, log, retry }
+    return { event: eventOf(record.attempt, verdict), verdict, log, retry, isSent: true }
   }
 
-  async #read(run: WaitingRun): Promise<Sendable | null> {
+  /** It would be the same at every attempt: the run ends. */
+  #refuse({ record, runId }: WaitingRun, { retryPolicy: retry }: ActiveNamespace, error: Error): Attempted {
+    const { clock, log } = this.#options
+    log.error({ err: error, runId }, 'a stored callback cannot be read and fails for good')
+    const verdict = terminalFailure(error.message)
+    const now = clock.now()
+    const { label: outcome, errorType, message } = verdict
+    const none = { statusCode: null, responseSnippet: '', address: null }
+    return {
+      event: eventOf(record.attempt, verdict),
+      verdict,
+      log: { startedAt: now, endedAt: now, outcome, errorType, message, ...none },
+      retry,
+      isSent: false,
+    }
+  }
+
+  async #read(run: WaitingRun): Promise<Sendable | StoredCallbackUnreadable | null> {
     const input = run.input ?? (await findInput(this.#options.db, run.runNumber))
     return input === undefined ? null : openSendable(this.#options.cipher, input, run.runId)
   }

@@ -59,6 +59,8 @@ export class Dispatcher implements Worker {
   readonly #lookAround: WakeTimer
   /** Of destinations that could not be loaded. */
   readonly #unloaded: Setbacks
+  /** Of runs whose attempt could not be made. */
+  readonly #unattempted: Setbacks
   #underWay = 0
   #onIdle: (() => void) | null = null
   #isRunning = false
@@ -84,6 +86,7 @@ export class Dispatcher implements Worker {
     })
     this.#lookAround = new WakeTimer(clock)
     this.#unloaded = new Setbacks(clock)
+    this.#unattempted = new Setbacks(clock)
     lanes.onChange = (lane) => this.#pump(lane)
   }
 
@@ -246,18 +249,32 @@ export class Dispatcher implements Worker {
       log.error({ err: error, runId: run.runId }, 'an attempt could not be made')
     }
     lane.end(run.runNumber)
-    if (attempted === null || signal.aborted) {
+    if (signal.aborted) {
       lane.breaker.release(pass)
       lane.forget(run.runNumber)
-      // It is still due unless somebody closed it. A timer of its own: that of the lane may be needed earlier.
-      if (!signal.aborted) this.#options.clock.after(AFTER_ERROR_MS, () => this.#again(lane))
+    } else if (attempted === null) {
+      lane.breaker.release(pass)
+      this.#putOff(lane, run)
     } else {
-      const change = lane.breaker.settle(pass, attempted.verdict.result === 'retryable')
-      events.attempted(lane, attempted, change)
-      if (change === 'opened') lane.shrink(BLOCKED_WINDOW)
+      if (attempted.isSent) {
+        const change = lane.breaker.settle(pass, attempted.verdict.result === 'retryable')
+        events.attempted(lane, attempted, change)
+        if (change === 'opened') lane.shrink(BLOCKED_WINDOW)
+      } else lane.breaker.release(pass)
       this.#track(this.#settle(lane, run, attempted))
     }
     this.#pump(lane)
+  }
+
+  /** It is still due, unless somebody closed it, but not taken until its time comes: others are behind it. */
+  #putOff(lane: Lane, run: WaitingRun): void {
+    lane.putOff++
+    // A timer of its own: that of the lane may be needed earlier.
+    this.#options.clock.after(this.#unattempted.add(run.runNumber), () => {
+      lane.putOff--
+      lane.forget(run.runNumber)
+      this.#again(lane)
+    })
   }
 
   #again(lane: Lane): void {
@@ -267,6 +284,7 @@ export class Dispatcher implements Worker {
 
   async #settle(lane: Lane, run: WaitingRun, attempted: Attempted): Promise<void> {
     const { clock, owner, events } = this.#options
+    this.#unattempted.clear(run.runNumber)
     const step = applyEvent(run.record, attempted.event, {
       now: clock.now(),
       retry: attempted.retry,
@@ -354,5 +372,6 @@ export class Dispatcher implements Worker {
 }
 
 function windowOf(lane: Lane): number {
+  if (lane.isStuck) return 0
   return lane.blockedReason() === null ? WINDOW : BLOCKED_WINDOW
 }

@@ -18,6 +18,8 @@ export interface LaneSettings {
 // A claim is one statement; more would make the first of them wait.
 const MOST_CLAIMED = 100
 const MOST_BYTES = 32 * 1024 * 1024
+// Runs that are put off wait in memory. So many at a time have a reason in common, and others would only join them.
+const MOST_PUT_OFF = 1_000
 
 /** Why the next attempt has to wait: for a time, for something that happens, or there is none. */
 export type NextStart =
@@ -38,6 +40,8 @@ export class Lane {
   settings: LaneSettings
   hasMore = false
   isLoading = false
+  /** Runs whose attempt could not be made: known, and nowhere until their time comes. */
+  putOff = 0
   /** Bytes of the inputs in flight. */
   bytes = 0
   readonly #queue: WaitingRun[] = []
@@ -83,6 +87,11 @@ export class Lane {
     return this.#known.size === 0 && !this.hasMore && !this.isLoading && state === 'closed' && consecutiveFailures === 0
   }
 
+  /** Whether nothing more is to be taken until some of those that were put off are tried again. */
+  get isStuck(): boolean {
+    return this.putOff >= MOST_PUT_OFF
+  }
+
   get namespace(): string {
     return this.settings.namespace
   }
@@ -93,7 +102,7 @@ export class Lane {
 
   /** How many attempts could begin now: what is claimed from other processes must not lie about. */
   claimable(): number {
-    if (this.settings.heldBy !== null || this.#queue.length > 0 || this.bytes > MOST_BYTES) return 0
+    if (this.settings.heldBy !== null || this.isStuck || this.#queue.length > 0 || this.bytes > MOST_BYTES) return 0
     if (this.limits.allowance(this.#clock.now()) !== 'now') return 0
     const { state } = this.breaker
     const { limits, breaker } = this.settings

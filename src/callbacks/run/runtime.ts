@@ -33,7 +33,7 @@ export function createRuntime(
     clock,
     log,
     lanes,
-    attempter: new Attempter({ db, clock, cipher, courier, namespaces, lanes }),
+    attempter: new Attempter({ db, clock, log, cipher, courier, namespaces, lanes }),
     events: new DeliveryEvents({ log, metrics, watch }),
     owner: newId(),
   })

@@ -19,21 +19,33 @@ export function sealCallback(cipher: Cipher, bytes: Uint8Array, runId: string): 
   return cipher.seal(bytes, binding(runId))
 }
 
+/** What is stored of a run cannot be sent, now or later. The message is for whoever started it. */
+export class StoredCallbackUnreadable extends Error {
+  override name = 'StoredCallbackUnreadable'
+}
+
 export function openCallback(cipher: Cipher, sealed: Uint8Array, runId: string): Callback {
   const bytes = cipher.open(sealed, binding(runId))
   if (bytes === undefined) {
-    throw new Error(`The callback of run ${runId} cannot be decrypted: it was encrypted with another key`)
+    throw new StoredCallbackUnreadable(
+      `The callback of run ${runId} cannot be decrypted: it was changed, or encrypted with another key`,
+    )
   }
   return fromBinary(CallbackSchema, bytes)
 }
 
-export function openSendable(cipher: Cipher, input: RunInput, runId: string): Sendable {
-  const { variant } = openCallback(cipher, input.callback, runId)
-  if (variant.case !== 'nexus') throw new Error(`The callback of run ${runId} has no address`)
-  const target = targetOf(variant.value.url)
-  if (target === undefined) throw new Error(`The address of run ${runId} cannot be read`)
-  const completion = completionBody(fromBinary(CallbackExecutionCompletionSchema, input.completion))
-  return { target, callback: variant.value, completion }
+export function openSendable(cipher: Cipher, input: RunInput, runId: string): Sendable | StoredCallbackUnreadable {
+  try {
+    const { variant } = openCallback(cipher, input.callback, runId)
+    if (variant.case !== 'nexus') return new StoredCallbackUnreadable(`The callback of run ${runId} has no address`)
+    const target = targetOf(variant.value.url)
+    if (target === undefined) return new StoredCallbackUnreadable(`The address of run ${runId} cannot be read`)
+    const completion = completionBody(fromBinary(CallbackExecutionCompletionSchema, input.completion))
+    return { target, callback: variant.value, completion }
+  } catch (cause) {
+    if (cause instanceof StoredCallbackUnreadable) return cause
+    return new StoredCallbackUnreadable(`What is stored of run ${runId} cannot be parsed`, { cause })
+  }
 }
 
 // Many callbacks go to one address.
