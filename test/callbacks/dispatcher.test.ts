@@ -107,6 +107,17 @@ eachDatabase('delivery', (context) => {
     assert.equal(receiver.requests.all.length, 2)
   })
 
+  test('a delay that is over when its start is committed is waited for no longer', async () => {
+    await using receiver = await startReceiver()
+    await using world = await DeliveryWorld.open(await context.open())
+    world.run()
+    // The look at the beginning is over then.
+    await world.start('first', receiver.url)
+    await world.until('first', isClosed)
+    await world.start('c', receiver.url, { delaySeconds: 0.000_001 })
+    assert.equal((await world.until('c', isClosed)).state, 'SUCCEEDED')
+  })
+
   test('a destination that does not answer delays no other', async () => {
     await using dead = await startReceiver({ answer: null })
     await using well = await startReceiver()

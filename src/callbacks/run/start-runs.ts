@@ -87,7 +87,8 @@ export class StartRuns {
     tx.afterCommit(() => {
       this.#remember(namespace, start.destination, run.destinationId)
       if (record.deadlineAt !== null) dispatcher.wakeAt(record.deadlineAt)
-      if (dueAt > now) dispatcher.wakeAt(dueAt)
+      // Asked now: a short delay may be over, and nobody is woken for a time that was passed before this was committed.
+      if (dueAt > now && dueAt > clock.now()) dispatcher.wakeAt(dueAt)
       else dispatcher.offer(withSendable(run, start))
     })
     return answer
