@@ -149,6 +149,24 @@ eachDatabase('delivery', (context) => {
     assert.equal(receiver.requests.all.length, 16)
   })
 
+  test('a start that fails leaves nothing behind that listens', async () => {
+    const db = await context.open()
+    await using world = await DeliveryWorld.open(db)
+    let listening = 0
+    const subscribe = db.subscribe.bind(db)
+    db.subscribe = (topic, listener) => {
+      listening++
+      const unsubscribe = subscribe(topic, listener)
+      return () => {
+        listening--
+        unsubscribe()
+      }
+    }
+    await db.close()
+    await assert.rejects(world.runtime.dispatcher.run(new AbortController().signal))
+    assert.equal(listening, 0)
+  })
+
   test('stopping lets requests in flight end and stores what came of them', async () => {
     let answer = () => {}
     await using receiver = await startReceiver({

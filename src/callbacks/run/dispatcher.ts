@@ -92,19 +92,25 @@ export class Dispatcher implements Worker {
 
   async run(signal: AbortSignal): Promise<void> {
     const { promise: stopped, resolve } = Promise.withResolvers<void>()
-    signal.addEventListener('abort', () => resolve(), { once: true })
+    const onAbort = () => resolve()
+    signal.addEventListener('abort', onAbort)
     this.#isRunning = true
     const { db, clock } = this.#options
     const unsubscribe = db.subscribe(STOPPED, (text) => this.#hearStopped(text))
-    await db.write((tx) => clampDue(tx, clock.now()))
-    // Overdue timeouts come before overdue attempts.
-    await this.#timekeeper.start()
-    await this.#findDestinations()
-    await stopped
-    this.#isRunning = false
-    unsubscribe()
-    this.#timekeeper.stop()
-    this.#lookAround.stop()
+    try {
+      await db.write((tx) => clampDue(tx, clock.now()))
+      // Overdue timeouts come before overdue attempts.
+      await this.#timekeeper.start()
+      await this.#findDestinations()
+      await stopped
+    } finally {
+      // One that failed is started again.
+      this.#isRunning = false
+      unsubscribe()
+      signal.removeEventListener('abort', onAbort)
+      this.#timekeeper.stop()
+      this.#lookAround.stop()
+    }
     const graceMs = signal.reason instanceof WorkerStop ? signal.reason.graceMs : 0
     await settlesWithin(clock, graceMs, this.#idle())
     this.#settler.giveUp()
