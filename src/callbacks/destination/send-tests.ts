@@ -11,6 +11,7 @@ import type { Call } from '../call.ts'
 import type { NamespaceGate } from '../namespace/namespace-gate.ts'
 import type { ActiveNamespace } from '../namespace/namespace-policies.ts'
 import { attemptMessage } from '../run/attempts-service.ts'
+import type { Lanes } from '../run/lanes.ts'
 import { type CheckedCallback, checkCallback } from '../wire/check-callback.ts'
 import { checkCompletion } from '../wire/check-completion.ts'
 import { requireText } from '../wire/check-ids.ts'
@@ -19,12 +20,14 @@ import { requireEnabled } from '../wire/validate-start.ts'
 import { completionBody } from './completion-body.ts'
 import type { Courier } from './courier.ts'
 import type { Delivery } from './delivery.ts'
+import { destinationOf } from './destination-of.ts'
 import { requestHeaders } from './request-headers.ts'
 
 export interface SendTestsOptions {
   clock: Clock
   gate: NamespaceGate
   courier: Courier
+  lanes: Lanes
 }
 
 // Limits of destinations do not count tests: this bounds them.
@@ -47,7 +50,11 @@ export class SendTests {
     const checked = checkCallback(request.callback, rules)
     const completion = request.completion ?? emptySuccess()
     checkCompletion(completion, rules.policy)
-    return this.#attempt(namespace(), checked, completion, call)
+    const entered = namespace()
+    // Not whether the destination is paused: a test is how somebody sees that it may go on.
+    const heldBy = this.#options.lanes.heldBy({ destination: destinationOf(checked.target), isPaused: false })
+    if (heldBy !== null) throw new AppError('failed_precondition', `No test is sent there: ${heldBy}`)
+    return this.#attempt(entered, checked, completion, call)
   }
 
   async #attempt(
