@@ -54,6 +54,11 @@ export class Breaker {
     return this.#clock.now() < this.#openUntil ? 'open' : 'half_open'
   }
 
+  /** Whether it is as a new one is. */
+  get isPristine(): boolean {
+    return this.#openUntil === null && this.#failures === 0
+  }
+
   /** Null when the attempt has to wait. `isManual`: a person asked for it, and one such trial at a time passes. */
   admit(isManual = false): BreakerPass | null {
     const state = this.state

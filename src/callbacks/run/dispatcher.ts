@@ -143,7 +143,11 @@ export class Dispatcher implements Worker {
 
   /** The run was closed or deleted. */
   stop({ destinationId, runNumber }: Pick<StoredRun, 'destinationId' | 'runNumber'>): void {
-    this.#options.lanes.find(destinationId)?.stop(runNumber)
+    const { lanes } = this.#options
+    const lane = lanes.find(destinationId)
+    if (lane === undefined) return
+    lane.stop(runNumber)
+    lanes.rest(lane)
   }
 
   /** One that was missed does no harm: what comes of the attempt is dropped. */
@@ -229,14 +233,21 @@ export class Dispatcher implements Worker {
       lane.isLoading = false
     }
     this.#pump(lane)
+    this.#options.lanes.rest(lane)
   }
 
   /** Asked for by hand: this run and no other, whatever the breaker says. */
   async #takeTrial(lane: Lane, run: WaitingRun): Promise<void> {
     const wanted = { destinationId: lane.destinationId, limit: 1, exclude: [], only: run.runNumber }
-    const [taken] = await takeDue(this.#options.db, { ...wanted, ...this.#claim(lane) })
-    if (taken !== undefined) lane.add(taken, true)
+    lane.trialsSought++
+    try {
+      const [taken] = await takeDue(this.#options.db, { ...wanted, ...this.#claim(lane) })
+      if (taken !== undefined) lane.add(taken, true)
+    } finally {
+      lane.trialsSought--
+    }
     this.#pump(lane)
+    this.#options.lanes.rest(lane)
   }
 
   #claim(lane: Lane) {
@@ -258,6 +269,7 @@ export class Dispatcher implements Worker {
     if (signal.aborted) {
       lane.breaker.release(pass)
       lane.forget(run.runNumber)
+      this.#options.lanes.rest(lane)
     } else if (attempted === null) {
       lane.breaker.release(pass)
       this.#putOff(lane, run)

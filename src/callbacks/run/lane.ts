@@ -40,6 +40,8 @@ export class Lane {
   settings: LaneSettings
   hasMore = false
   isLoading = false
+  /** Runs asked for by hand that are being read. */
+  trialsSought = 0
   /** Runs whose attempt could not be made: known, and nowhere until their time comes. */
   putOff = 0
   /** Bytes of the inputs in flight. */
@@ -81,10 +83,9 @@ export class Lane {
     return this.#known
   }
 
-  /** Whether nothing is lost when the lane is forgotten. */
+  /** Whether there is nothing to do. What is lost when the lane is forgotten is what its breaker knows. */
   get isIdle(): boolean {
-    const { state, consecutiveFailures } = this.breaker.snapshot()
-    return this.#known.size === 0 && !this.hasMore && !this.isLoading && state === 'closed' && consecutiveFailures === 0
+    return this.#known.size === 0 && !this.hasMore && !this.isLoading && this.trialsSought === 0
   }
 
   /** Whether nothing more is to be taken until some of those that were put off are tried again. */
@@ -121,6 +122,11 @@ export class Lane {
 
   wakeAt(at: Micros, callback: () => void): void {
     this.#timer.wakeAt(at, callback)
+  }
+
+  /** It is forgotten. */
+  close(): void {
+    this.#timer.stop()
   }
 
   blockedReason(): string | null {

@@ -4,8 +4,9 @@ import { findDestination, type StoredDestination } from '../destination/store-de
 import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-policies.ts'
 import { Lane, type LaneSettings } from './lane.ts'
 
-// Lanes of destinations that are well and have nothing to do; beyond this number they are forgotten.
-const MOST_IDLE = 1_000
+// Beyond `idle` lanes that have nothing to do are forgotten where the destination is well, beyond `unwell` where it failed last:
+// a breaker counts on, and stays open, as long as its lane is remembered.
+const MOST = { idle: 1_000, unwell: 10_000 }
 const CHANGED = 'callbacks.destination'
 
 export type DestinationNews = 'changed' | 'reset'
@@ -30,6 +31,8 @@ export interface LanesOptions {
   clock: Clock
   namespaces: NamespacePolicies
   domains?: DomainRules | undefined
+  /** Lanes without anything to do that are remembered. */
+  most?: { idle: number; unwell: number } | undefined
 }
 
 /** The lanes that this process has opened, by destination. */
@@ -40,14 +43,18 @@ export class Lanes {
   readonly #clock: Clock
   readonly #namespaces: NamespacePolicies
   readonly #open = new Map<number, Open>()
+  /** By how they are, the longest idle first; some may have something to do again. */
   readonly #idle = new Set<number>()
+  readonly #unwell = new Set<number>()
   /** How often something was announced. */
   #heard = 0
   readonly #domains: DomainRules
+  readonly #most: { idle: number; unwell: number }
   readonly #unsubscribe: () => void
   readonly #forgetRules: () => void
 
-  constructor({ db, clock, namespaces, domains = NO_RULES }: LanesOptions) {
+  constructor({ db, clock, namespaces, domains = NO_RULES, most = MOST }: LanesOptions) {
+    this.#most = most
     this.#db = db
     this.#clock = clock
     this.#namespaces = namespaces
@@ -92,15 +99,26 @@ export class Lanes {
     lane.settings = this.#settingsOf(open)
   }
 
-  /** Forgets lanes without anything to do, the longest idle first. */
+  /** To be told whenever a lane may have nothing to do any more. Forgets such lanes, the longest idle first. */
   rest(lane: Lane): void {
     if (!lane.isIdle) return
-    this.#idle.delete(lane.destinationId)
-    this.#idle.add(lane.destinationId)
-    for (const id of this.#idle) {
-      if (this.#idle.size <= MOST_IDLE) return
-      this.#idle.delete(id)
-      if (this.#open.get(id)?.lane.isIdle) this.#open.delete(id)
+    const id = lane.destinationId
+    const isWell = lane.breaker.isPristine
+    this.#idle.delete(id)
+    this.#unwell.delete(id)
+    if (isWell) this.#idle.add(id)
+    else this.#unwell.add(id)
+    this.#forget(isWell ? this.#idle : this.#unwell, isWell ? this.#most.idle : this.#most.unwell)
+  }
+
+  #forget(ids: Set<number>, most: number): void {
+    for (const id of ids) {
+      if (ids.size <= most) return
+      ids.delete(id)
+      const lane = this.find(id)
+      if (!lane?.isIdle) continue
+      lane.close()
+      this.#open.delete(id)
     }
   }
 
