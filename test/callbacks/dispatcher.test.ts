@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
+import { MOST_BYTES } from '../../src/callbacks/run/lane.ts'
 import { listAttempts } from '../../src/callbacks/run/store-attempts.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { startReceiver } from '../support/receivers/receiver.ts'
@@ -165,6 +167,33 @@ eachDatabase('delivery', (context) => {
     await db.close()
     await assert.rejects(world.runtime.dispatcher.run(new AbortController().signal))
     assert.equal(listening, 0)
+  })
+
+  test('a burst of large results is sent a few at a time, and arrives as it is', async () => {
+    const held: ServerResponse[] = []
+    let isHolding = true
+    await using receiver = await startReceiver({
+      answer: (_request, response) => {
+        if (!isHolding) return { status: 200 }
+        held.push(response)
+        return null
+      },
+    })
+    const db = await context.open()
+    await using world = await DeliveryWorld.open(db)
+    const data = JSON.stringify('x'.repeat(2_000_000))
+    for (let n = 0; n < 20; n++) await world.start(`c-${n}`, receiver.url, { data })
+    await using later = await world.another(await context.openAgain(db))
+    later.run()
+    await receiver.requests.take(16)
+    const lane = later.runtime.lanes.find((await later.find('c-0')).destinationId)
+    assert.ok(lane)
+    assert.deepEqual([lane.inFlight, lane.bytes <= MOST_BYTES], [16, true])
+    isHolding = false
+    for (const response of held) response.end()
+    for (let n = 0; n < 20; n++) await later.until(`c-${n}`, isClosed)
+    assert.deepEqual(new Set(receiver.requests.all.map(({ body }) => body.toString())), new Set([data]))
+    assert.deepEqual([receiver.requests.all.length, lane.bytes], [20, 0])
   })
 
   test('stopping lets requests in flight end and stores what came of them', async () => {

@@ -151,11 +151,16 @@ eachDatabase('what is due', ({ open, openAgain, engine }) => {
     const [small] = await startMany(db, [
       { completion: Buffer.alloc(4_096, 1) },
       { completion: Buffer.alloc(4_097, 1) },
+      { callback: Buffer.alloc(4_097, 1) },
     ])
     const taken = await take(db, small?.destinationId ?? 0, 2_000)
     assert.deepEqual(
       taken.map(({ input }) => input && [Buffer.from(input.callback).toString(), input.completion.length]),
-      [['callback', 4_096], undefined],
+      [['callback', 4_096], undefined, undefined],
+    )
+    assert.deepEqual(
+      taken.map(({ completionBytes }) => completionBytes),
+      [4_096, 4_097, 10],
     )
   })
 
@@ -235,7 +240,7 @@ eachDatabase('what is due', ({ open, openAgain, engine }) => {
 })
 
 function slim(run: WaitingRun | undefined): StoredRun | undefined {
-  const { input: _, ...rest } = run ?? {}
+  const { input: _, completionBytes: __, ...rest } = run ?? {}
   return rest as StoredRun
 }
 

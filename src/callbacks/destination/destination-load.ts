@@ -1,7 +1,7 @@
 import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import type { ActiveNamespace } from '../namespace/namespace-policies.ts'
-import { LEASE_MARGIN_MS } from '../run/dispatcher.ts'
+import { LEASE_MARGIN_MS } from '../run/claims.ts'
 import type { Lanes } from '../run/lanes.ts'
 import { waitingCounts } from '../run/store-due.ts'
 import { leasedCounts } from '../run/store-leases.ts'

@@ -9,7 +9,7 @@ import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-
 import type { RetryPolicy } from '../state/retry-policy.ts'
 import type { RunEvent } from '../state/run-event.ts'
 import { admitAttempt, attemptTimeoutMicros } from '../state/run-record.ts'
-import type { Lane } from './lane.ts'
+import { bytesOf, type Lane } from './lane.ts'
 import type { Lanes } from './lanes.ts'
 import type { AttemptRecord, WaitingRun } from './run.ts'
 import { findInput } from './store-runs.ts'
@@ -53,12 +53,15 @@ export class Attempter {
     if (sendable === null) return null
     if (sendable instanceof StoredCallbackUnreadable) return this.#refuse(run, namespace, sendable)
     if (admitAttempt(run.record, run.record.attempt, clock.now()) !== 'go') return null
-    const bytes = sendable.completion.body.byteLength
-    lane.bytes += bytes
+    if (run.completionBytes !== undefined) return this.#send(run, namespace, sendable, signal)
+    // Its size is known now, and what was kept free for it beyond that is for those that wait.
+    const more = sendable.completion.body.byteLength - bytesOf(run)
+    lane.bytes += more
+    if (lane.queued > 0) lanes.onChange(lane)
     try {
       return await this.#send(run, namespace, sendable, signal)
     } finally {
-      lane.bytes -= bytes
+      lane.bytes -= more
     }
   }
 

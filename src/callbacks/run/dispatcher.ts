@@ -17,14 +17,14 @@ import { type Worker, WorkerStop } from '../../platform/supervisor/supervisor.ts
 import type { BreakerPass } from '../destination/breaker.ts'
 import { applyEvent } from '../state/apply-event.ts'
 import type { Attempted, Attempter } from './attempter.ts'
+import { Claims } from './claims.ts'
 import type { DeliveryEvents } from './delivery-events.ts'
 import type { Lane } from './lane.ts'
 import type { Lanes } from './lanes.ts'
 import type { StoredRun, WaitingRun } from './run.ts'
 import { Setbacks } from './setbacks.ts'
 import { Settler } from './settler.ts'
-import { clampDue, destinationsDue, takeDue } from './store-due.ts'
-import { releaseLeases } from './store-leases.ts'
+import { clampDue, destinationsDue } from './store-due.ts'
 import { Timekeeper } from './timekeeper.ts'
 import { WakeTimer } from './wake-timer.ts'
 
@@ -34,8 +34,6 @@ const WINDOW = 256
 const BLOCKED_WINDOW = 8
 const DESTINATIONS_AT_ONCE = 500
 const LOOK_AROUND_MS = 2_000
-// A claim outlives the attempt by this, so that its result is stored before another process may try.
-export const LEASE_MARGIN_MS = 10_000
 const AFTER_ERROR_MS = 1_000
 const STOPPED = 'callbacks.stopped'
 
@@ -54,6 +52,7 @@ export class Dispatcher implements Worker {
   readonly name = 'callbacks'
   readonly #options: DispatcherOptions
   readonly #isShared: boolean
+  readonly #claims: Claims
   readonly #settler: Settler
   readonly #timekeeper: Timekeeper
   readonly #lookAround: WakeTimer
@@ -69,6 +68,7 @@ export class Dispatcher implements Worker {
     const { db, clock, log, lanes } = options
     this.#options = options
     this.#isShared = db.engine === 'postgres'
+    this.#claims = new Claims(options)
     this.#settler = new Settler({ db, clock, log })
     this.#timekeeper = new Timekeeper({
       db,
@@ -216,14 +216,14 @@ export class Dispatcher implements Worker {
     // What comes while the database is asked is not in its answer.
     lane.hasMore = false
     try {
-      const runs = await takeDue(this.#options.db, {
-        destinationId: lane.destinationId,
-        limit,
-        exclude: [...lane.known],
-        ...this.#claim(lane),
-      })
+      const runs = await this.#claims.take(lane, limit)
       if (runs.length === limit) lane.hasMore = true
-      for (const run of runs) lane.add(run)
+      const most = this.#isShared ? lane.fitting(runs) : runs.length
+      for (const run of runs.slice(0, most)) lane.add(run)
+      if (most < runs.length) {
+        lane.hasMore = true
+        await this.#claims.giveBack(runs.slice(most).map(({ runNumber }) => runNumber))
+      }
     } catch (error) {
       this.#options.log.error({ err: error, destination: lane.destination }, 'due callbacks could not be read')
       lane.hasMore = true
@@ -238,10 +238,9 @@ export class Dispatcher implements Worker {
 
   /** Asked for by hand: this run and no other, whatever the breaker says. */
   async #takeTrial(lane: Lane, run: WaitingRun): Promise<void> {
-    const wanted = { destinationId: lane.destinationId, limit: 1, exclude: [], only: run.runNumber }
     lane.trialsSought++
     try {
-      const [taken] = await takeDue(this.#options.db, { ...wanted, ...this.#claim(lane) })
+      const taken = await this.#claims.takeOne(lane, run.runNumber)
       if (taken !== undefined) lane.add(taken, true)
     } finally {
       lane.trialsSought--
@@ -250,22 +249,16 @@ export class Dispatcher implements Worker {
     this.#options.lanes.rest(lane)
   }
 
-  #claim(lane: Lane) {
-    const { clock, owner } = this.#options
-    const now = clock.now()
-    return { now, owner, leaseUntil: now + (lane.requestTimeoutMs + LEASE_MARGIN_MS) * MICROS_PER_MS }
-  }
-
   async #attempt(lane: Lane, run: WaitingRun, pass: BreakerPass): Promise<void> {
     const { attempter, events, log } = this.#options
-    const signal = lane.begin(run.runNumber)
+    const signal = lane.begin(run)
     let attempted: Attempted | null = null
     try {
       attempted = await attempter.attempt(lane, run, signal)
     } catch (error) {
       log.error({ err: error, runId: run.runId }, 'an attempt could not be made')
     }
-    lane.end(run.runNumber)
+    lane.end(run)
     if (signal.aborted) {
       lane.breaker.release(pass)
       lane.forget(run.runNumber)
@@ -360,12 +353,8 @@ export class Dispatcher implements Worker {
     }
   }
 
-  /** Claimed by this process and not attempted: others need not wait until the claims end. */
   async #giveBack(): Promise<void> {
-    const { db, clock, lanes, owner } = this.#options
-    const runNumbers = lanes.all().flatMap((lane) => lane.queuedNumbers())
-    if (!this.#isShared || runNumbers.length === 0) return
-    await db.write((tx) => releaseLeases(tx, owner, runNumbers, clock.now()), { isolation: 'read committed' })
+    if (this.#isShared) await this.#claims.giveBack(this.#options.lanes.all().flatMap((lane) => lane.queuedNumbers()))
   }
 
   /** NOTE A failure here is storage that is away: what is due is found again, at the latest at the next start. */

@@ -2,24 +2,27 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../../platform/ids/uuid.ts'
 import { startRun } from '../state/run-record.ts'
-import { Lane } from './lane.ts'
+import { Lane, MOST_BYTES } from './lane.ts'
 import type { WaitingRun } from './run.ts'
 
-function laneOf(): Lane {
+const MIB = 1024 * 1024
+
+function laneOf(concurrency = 10): Lane {
   const clock = { now: () => 1_000, elapsedMs: () => 1, after: () => () => {} }
   return new Lane({ id: 1, destination: 'https://hooks.example.org' }, clock, {
     namespace: 'default',
-    limits: { concurrency: 10, rps: 0 },
+    limits: { concurrency, rps: 0 },
     breaker: { consecutive_failures: 5, open_for: 60_000, half_open_requests: 1 },
     heldBy: null,
     requestTimeoutMs: 1_000,
   })
 }
 
-function run(runNumber: number): WaitingRun {
+function run(runNumber: number, completionBytes?: number): WaitingRun {
   const { record } = startRun({ timeoutMicros: null, startDelayMicros: 0, retryPolicy: null }, 500)
   const names = { namespaceId: newId<'Namespace'>(), callbackId: 'c', runId: newId(), requestId: 'r' }
-  return { runNumber, ...names, destinationId: 1, timeoutMicros: null, record }
+  const size = completionBytes !== undefined && { completionBytes }
+  return { runNumber, ...names, destinationId: 1, timeoutMicros: null, record, ...size }
 }
 
 test('a run that is offered while the result of its attempt is stored is looked for again', () => {
@@ -43,4 +46,49 @@ test('a run that is asked for by hand goes before those that wait', () => {
     return next.kind === 'go' ? next.run.runNumber : null
   })
   assert.deepEqual(order, [4, 3, 1, 2])
+})
+
+/** Begins what may begin, as one turn of the event loop does. */
+function beginAll(lane: Lane): WaitingRun[] {
+  const begun: WaitingRun[] = []
+  for (let next = lane.next(); next.kind === 'go'; next = lane.next()) {
+    lane.begin(next.run)
+    begun.push(next.run)
+  }
+  return begun
+}
+
+test('of a burst as many begin as there is memory for, before any of them is read', () => {
+  for (const [size, expected] of [
+    [undefined, 16],
+    [2 * MIB, 16],
+    [3 * MIB, 10],
+    [100 * MIB, 1],
+    [100, 100],
+    [0, 100],
+  ] as const) {
+    const lane = laneOf(100)
+    for (let number = 1; number <= 200; number++) lane.add(run(number, size))
+    const begun = beginAll(lane)
+    assert.equal(begun.length, expected, `${size}`)
+    assert.ok(begun.length === 1 || lane.bytes <= MOST_BYTES)
+    lane.end(begun[0] as WaitingRun)
+    assert.equal(beginAll(lane).length, 1)
+  }
+})
+
+test('no more is claimed than there is memory for', () => {
+  const lane = laneOf(100)
+  assert.equal(lane.claimable(), 100)
+  const large = Array.from({ length: 100 }, (_, n) => run(n + 1, 2 * MIB))
+  assert.equal(lane.fitting(large), 16)
+  for (const each of large.slice(0, 16)) lane.add(each)
+  const [first] = beginAll(lane)
+  assert.equal(lane.claimable(), 0)
+  lane.end(first as WaitingRun)
+  assert.equal(lane.claimable(), 1)
+  // Small ones again.
+  assert.equal(lane.fitting([run(101, 100)]), 1)
+  assert.equal(lane.claimable(), 85)
+  assert.equal(laneOf().fitting([run(1, 100 * MIB), run(2, 1)]), 1)
 })

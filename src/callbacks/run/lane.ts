@@ -14,10 +14,12 @@ export interface LaneSettings {
   requestTimeoutMs: number
 }
 
-// Large inputs are sent fewer at a time, so that memory stays bounded.
 // A claim is one statement; more would make the first of them wait.
 const MOST_CLAIMED = 100
-const MOST_BYTES = 32 * 1024 * 1024
+// Large inputs are sent fewer at a time, so that memory stays bounded.
+export const MOST_BYTES = 32 * 1024 * 1024
+// What is kept free for one whose size is not known yet: the most that a start takes, unless settings say otherwise.
+const UNKNOWN_BYTES = 2 * 1024 * 1024
 // Runs that are put off wait in memory. So many at a time have a reason in common, and others would only join them.
 const MOST_PUT_OFF = 1_000
 
@@ -44,8 +46,10 @@ export class Lane {
   trialsSought = 0
   /** Runs whose attempt could not be made: known, and nowhere until their time comes. */
   putOff = 0
-  /** Bytes of the inputs in flight. */
+  /** Of the inputs in flight, from before they are read. */
   bytes = 0
+  /** The largest one of those that were claimed last. */
+  #largestClaimed = 0
   readonly #queue: WaitingRun[] = []
   /** Asked for by hand: they go first, and one passes a breaker that is not closed. */
   readonly #trials = new Set<number>()
@@ -103,7 +107,7 @@ export class Lane {
 
   /** How many attempts could begin now: what is claimed from other processes must not lie about. */
   claimable(): number {
-    if (this.settings.heldBy !== null || this.isStuck || this.#queue.length > 0 || this.bytes > MOST_BYTES) return 0
+    if (this.settings.heldBy !== null || this.isStuck || this.#queue.length > 0) return 0
     if (this.limits.allowance(this.#clock.now()) !== 'now') return 0
     const { state } = this.breaker
     const { limits, breaker } = this.settings
@@ -111,7 +115,20 @@ export class Lane {
     if (state === 'open') return 0
     const most =
       state === 'half_open' ? breaker.half_open_requests : limits.rps > 0 ? Math.ceil(limits.rps) : MOST_CLAIMED
-    return Math.max(0, Math.min(room, most))
+    const fitting = Math.floor((MOST_BYTES - this.bytes) / Math.max(1, this.#largestClaimed))
+    return Math.max(0, Math.min(room, most, this.bytes === 0 ? Math.max(1, fitting) : fitting))
+  }
+
+  /** How many of these, from the first on, there is memory for: the others must not lie about, either. */
+  fitting(runs: readonly WaitingRun[]): number {
+    this.#largestClaimed = Math.max(0, ...runs.map(bytesOf))
+    let { bytes } = this
+    const most = runs.findIndex((run) => {
+      const hasRoom = bytes === 0 || bytes + bytesOf(run) <= MOST_BYTES
+      bytes += bytesOf(run)
+      return !hasRoom
+    })
+    return most < 0 ? runs.length : most
   }
 
   /** When waiting is over, as far as a time decides. */
@@ -151,7 +168,8 @@ export class Lane {
   next(): NextStart {
     const run = this.#queue[0]
     if (run === undefined) return { kind: 'empty' }
-    if (this.settings.heldBy !== null || this.bytes > MOST_BYTES) return { kind: 'wait', until: null }
+    if (this.settings.heldBy !== null) return { kind: 'wait', until: null }
+    if (this.bytes > 0 && this.bytes + bytesOf(run) > MOST_BYTES) return { kind: 'wait', until: null }
     const allowance = this.limits.allowance(this.#clock.now())
     if (allowance === 'when_one_ends') return { kind: 'wait', until: null }
     if (allowance !== 'now') return { kind: 'wait', until: allowance.at }
@@ -162,16 +180,18 @@ export class Lane {
     return { kind: 'go', run, pass }
   }
 
-  begin(runNumber: number): AbortSignal {
+  begin(run: WaitingRun): AbortSignal {
     const controller = new AbortController()
-    this.#requests.set(runNumber, controller)
+    this.#requests.set(run.runNumber, controller)
     this.limits.begin(this.#clock.now())
+    this.bytes += bytesOf(run)
     return controller.signal
   }
 
-  end(runNumber: number): void {
-    this.#requests.delete(runNumber)
+  end(run: WaitingRun): void {
+    this.#requests.delete(run.runNumber)
     this.limits.end()
+    this.bytes -= bytesOf(run)
   }
 
   /**
@@ -210,4 +230,9 @@ export class Lane {
     this.#trials.add(runNumber)
     this.#queue.unshift(run)
   }
+}
+
+/** What an attempt takes of the lane's memory, as far as can be said before its input is read. */
+export function bytesOf({ completionBytes = UNKNOWN_BYTES }: WaitingRun): number {
+  return completionBytes
 }

@@ -20,12 +20,17 @@ export interface StoredRun {
   readonly record: RunRecord
 }
 
+/** Callback and completion, each: what is larger is read when it is sent, instead of waiting in memory. */
+export const SMALL_INPUT_BYTES = 4_096
+
 /** A run whose attempt is due. Slim: many of them lie in memory, and inputs are read when they are sent. */
 export interface WaitingRun extends StoredRun {
   /** Of one that was just started, and is small: it need not be read again. */
   readonly sendable?: Sendable
   /** Of one that was taken from the database, and is small. */
   readonly input?: RunInput
+  /** How large its completion is; absent when that shows only once it is read. */
+  readonly completionBytes?: number
 }
 
 export interface RunInput {

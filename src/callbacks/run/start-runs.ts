@@ -13,12 +13,10 @@ import { alreadyStarted } from '../wire/error-details.ts'
 import type { NexusCallback } from '../wire/messages.ts'
 import { type ValidStart, validateStart } from '../wire/validate-start.ts'
 import type { Dispatcher } from './dispatcher.ts'
-import { dueAtOf, type StartAnswer, type WaitingRun } from './run.ts'
+import { dueAtOf, SMALL_INPUT_BYTES, type StartAnswer, type StoredRun, type WaitingRun } from './run.ts'
 import { insertRun } from './store-start.ts'
 import { sealCallback } from './stored-callback.ts'
 
-// What is larger is read again when it is sent, instead of waiting in memory.
-const LARGEST_KEPT = 64 * 1024
 const MOST_DESTINATIONS = 10_000
 
 export interface StartRunsOptions {
@@ -105,8 +103,10 @@ export class StartRuns {
   }
 }
 
-function withSendable(run: WaitingRun, { target, callback, completion, completionBytes }: ValidStart): WaitingRun {
-  if (completionBytes.length > LARGEST_KEPT) return run
-  const { value } = callback.variant
-  return { ...run, sendable: { target, callback: value as NexusCallback, completion: completionBody(completion) } }
+function withSendable(run: StoredRun, start: ValidStart): WaitingRun {
+  const { target, callback, callbackBytes, completion } = start
+  const completionBytes = start.completionBytes.length
+  if (Math.max(callbackBytes.length, completionBytes) > SMALL_INPUT_BYTES) return { ...run, completionBytes }
+  const sendable = { target, callback: callback.variant.value as NexusCallback, completion: completionBody(completion) }
+  return { ...run, completionBytes, sendable }
 }

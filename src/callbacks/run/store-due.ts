@@ -4,7 +4,7 @@ import type { Database, Reader, Transaction } from '../../platform/storage/datab
 import { numbersIn } from '../../platform/storage/json-list.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import { STATE_NUMBERS } from '../state/run-state.ts'
-import type { StoredRun, WaitingRun } from './run.ts'
+import { SMALL_INPUT_BYTES, type StoredRun, type WaitingRun } from './run.ts'
 import { type RunRow, runColumns, storedRun } from './store-runs.ts'
 
 // States are literals: SQLite uses a partial index only when the text of the query proves that it may.
@@ -57,14 +57,20 @@ export interface TakeDue {
   readonly only?: number
 }
 
-type DueRow = RunRow & { callback?: Uint8Array | null; completion?: Uint8Array | null }
+type DueRow = RunRow & {
+  callback?: Uint8Array | null
+  completion?: Uint8Array | null
+  completion_bytes?: number
+}
 type DueInput = Omit<TakeDue, 'exclude'> & { exclude: string }
 
 // Small inputs come along: a look of its own for each costs more than they do.
-const SMALL_BYTES = sql.lit(4_096)
+const SMALL_BYTES = sql.lit(SMALL_INPUT_BYTES)
+const IS_SMALL = sql`length(i.completion) <= ${SMALL_BYTES} and length(i.callback) <= ${SMALL_BYTES}`
 const SMALL_INPUT = sql`
-  case when length(i.completion) <= ${SMALL_BYTES} then i.callback end as callback,
-  case when length(i.completion) <= ${SMALL_BYTES} then i.completion end as completion`
+  case when ${IS_SMALL} then i.callback end as callback,
+  case when ${IS_SMALL} then i.completion end as completion,
+  length(i.completion) as completion_bytes`
 
 const readDue = statement<DueInput, DueRow>(
   (_query, p) => sql`
@@ -129,9 +135,11 @@ export async function takeDue(db: Database, { exclude, only, ...wanted }: TakeDu
 }
 
 function waitingRun(row: DueRow): WaitingRun {
-  const { callback, completion } = row
-  if (!callback || !completion) return storedRun(row)
-  return { ...storedRun(row), input: { callback, completion, searchAttributes: null } }
+  const { callback, completion, completion_bytes: completionBytes } = row
+  const run = storedRun(row)
+  if (completionBytes === undefined) return run
+  if (!callback || !completion) return { ...run, completionBytes }
+  return { ...run, completionBytes, input: { callback, completion, searchAttributes: null } }
 }
 
 const dueBackoffs = statement<{ now: Micros; limit: number }, RunRow>(

@@ -1,0 +1,48 @@
+import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
+import type { Database } from '../../platform/storage/database.ts'
+import type { Lane } from './lane.ts'
+import type { WaitingRun } from './run.ts'
+import { takeDue } from './store-due.ts'
+import { releaseLeases } from './store-leases.ts'
+
+// A claim outlives the attempt by this, so that its result is stored before another process may try.
+export const LEASE_MARGIN_MS = 10_000
+
+export interface ClaimsOptions {
+  db: Database
+  clock: Clock
+  /** Names this process in the claims it makes. */
+  owner: string
+}
+
+/** Takes runs that are due from the database; where other processes do the same, for as long as an attempt may take. */
+export class Claims {
+  readonly #options: ClaimsOptions
+
+  constructor(options: ClaimsOptions) {
+    this.#options = options
+  }
+
+  take(lane: Lane, limit: number): Promise<WaitingRun[]> {
+    return takeDue(this.#options.db, { limit, exclude: [...lane.known], ...this.#claim(lane) })
+  }
+
+  /** This one and no other. */
+  async takeOne(lane: Lane, runNumber: number): Promise<WaitingRun | undefined> {
+    const [run] = await takeDue(this.#options.db, { limit: 1, exclude: [], only: runNumber, ...this.#claim(lane) })
+    return run
+  }
+
+  /** What is not attempted: others need not wait until the claims end. */
+  async giveBack(runNumbers: readonly number[]): Promise<void> {
+    const { db, clock, owner } = this.#options
+    if (runNumbers.length === 0) return
+    await db.write((tx) => releaseLeases(tx, owner, runNumbers, clock.now()), { isolation: 'read committed' })
+  }
+
+  #claim({ destinationId, requestTimeoutMs }: Lane) {
+    const { clock, owner } = this.#options
+    const now = clock.now()
+    return { destinationId, now, owner, leaseUntil: now + (requestTimeoutMs + LEASE_MARGIN_MS) * MICROS_PER_MS }
+  }
+}
