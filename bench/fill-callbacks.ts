@@ -44,9 +44,12 @@ export async function fillCallbacks(
   const jobs = new JobEngine({ db, clock, log })
   const metrics = createMetrics({ process: false })
   const runtime = createRuntime({ db, clock, log, cipher, jobs, metrics, namespaces, settings: settings.callbacks })
+  const namespace = await namespaces.find('default')
+  if (namespace === null) throw new Error('there is no namespace "default"')
+  const entered = { rules: namespace, namespace: () => namespace }
   let next = 0
   async function work(): Promise<void> {
-    while (next < count) await runtime.starts.start(startOf(next++, url))
+    while (next < count) await runtime.starts.start(startOf(next++, url), entered)
   }
   await Promise.all(Array.from({ length: AT_ONCE }, work))
   if (isWaiting) await putOff(db, clock.now())

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { create } from '@bufbuild/protobuf'
 import type { NamespaceId } from '../../src/callbacks/namespace/namespace.ts'
+import type { ActiveNamespace } from '../../src/callbacks/namespace/namespace-policies.ts'
 import { type CallbackRuntime, createRuntime } from '../../src/callbacks/run/runtime.ts'
 import type { FoundRun } from '../../src/callbacks/run/store-runs.ts'
 import { findRun } from '../../src/callbacks/run/store-runs.ts'
@@ -50,9 +51,7 @@ export class DeliveryWorld implements AsyncDisposable {
   }
 
   static async over(namespace: NamespaceWorld): Promise<DeliveryWorld> {
-    const found = await namespace.policies.find('default')
-    if (found === null) throw new Error('there is no namespace "default"')
-    return new DeliveryWorld(namespace, found.id)
+    return new DeliveryWorld(namespace, (await defaultNamespace(namespace)).id)
   }
 
   constructor(namespace: NamespaceWorld, namespaceId: NamespaceId) {
@@ -87,6 +86,7 @@ export class DeliveryWorld implements AsyncDisposable {
   }
 
   async start(callbackId: string, url: string, options: StartOptions = {}): Promise<string> {
+    const namespace = await defaultNamespace(this.namespace)
     const { runId } = await this.runtime.starts.start(
       create(StartCallbackExecutionRequestSchema, {
         namespace: 'default',
@@ -107,6 +107,7 @@ export class DeliveryWorld implements AsyncDisposable {
           },
         },
       }),
+      { rules: namespace, namespace: () => namespace },
     )
     return runId
   }
@@ -144,6 +145,12 @@ export class DeliveryWorld implements AsyncDisposable {
     await Promise.all([this.stop(0), this.runtime[Symbol.asyncDispose]()])
     this.namespace.policies.close()
   }
+}
+
+async function defaultNamespace({ policies }: NamespaceWorld): Promise<ActiveNamespace> {
+  const found = await policies.find('default')
+  if (found === null) throw new Error('there is no namespace "default"')
+  return found
 }
 
 function seconds(count: number) {

@@ -72,8 +72,8 @@ export class RunService {
   }
 
   async start(request: StartCallbackExecutionRequest, _call: Call): Promise<StartCallbackExecutionResponse> {
-    await this.#options.gate.enter(request.namespace)
-    return create(StartCallbackExecutionResponseSchema, await this.#options.starts.start(request))
+    const entered = await this.#options.gate.enter(request.namespace)
+    return create(StartCallbackExecutionResponseSchema, await this.#options.starts.start(request, entered))
   }
 
   async describe(request: DescribeCallbackExecutionRequest, call: Call): Promise<DescribeCallbackExecutionResponse> {

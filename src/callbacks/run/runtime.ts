@@ -42,7 +42,7 @@ export function createRuntime(
     watch,
     courier,
     dispatcher,
-    starts: new StartRuns({ db, clock, log, cipher, namespaces, dispatcher }),
+    starts: new StartRuns({ db, clock, log, cipher, dispatcher }),
     async [Symbol.asyncDispose]() {
       lanes.close()
       watch.wakeAll()

@@ -6,8 +6,8 @@ import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { completionBody } from '../destination/completion-body.ts'
 import { destinationId } from '../destination/store-destinations.ts'
-import { namespaceNotFound } from '../namespace/namespace.ts'
-import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-policies.ts'
+import type { Entered } from '../namespace/namespace-gate.ts'
+import type { ActiveNamespace } from '../namespace/namespace-policies.ts'
 import { startRun } from '../state/run-record.ts'
 import { alreadyStarted } from '../wire/error-details.ts'
 import type { NexusCallback } from '../wire/messages.ts'
@@ -24,7 +24,6 @@ export interface StartRunsOptions {
   clock: Clock
   log: Logger
   cipher: Cipher
-  namespaces: NamespacePolicies
   dispatcher: Dispatcher
 }
 
@@ -38,14 +37,13 @@ export class StartRuns {
     this.#options = options
   }
 
-  async start(request: StartCallbackExecutionRequest): Promise<{ runId: string }> {
-    const { namespaces, log } = this.#options
-    const namespace = namespaces.peek(request.namespace) ?? (await namespaces.find(request.namespace))
-    const start = validateStart(request, namespace ?? { ...namespaces.server, searchAttributes: {} })
-    if (namespace === null) throw namespaceNotFound(request.namespace)
+  async start(request: StartCallbackExecutionRequest, entered: Entered): Promise<{ runId: string }> {
+    const start = validateStart(request, entered.rules)
+    const namespace = entered.namespace()
     if (start.isLarge) {
       const { callbackId, completionBytes } = start
-      log.warn({ namespace: namespace.name, callbackId, bytes: completionBytes.length }, 'a large completion was given')
+      const facts = { namespace: namespace.name, callbackId, bytes: completionBytes.length }
+      this.#options.log.warn(facts, 'a large completion was given')
     }
     return this.startValid(namespace, start)
   }
