@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
-import type { Worker } from 'node:worker_threads'
+import { setImmediate } from 'node:timers/promises'
+import { Worker as Thread, type Worker } from 'node:worker_threads'
 import { Courier } from '../../src/callbacks/destination/courier.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { OutboundThread, startOutboundThread } from '../../src/platform/outbound/outbound-thread.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { createCertificate } from '../support/receivers/certificate.ts'
 import { deliveryTo } from '../support/receivers/delivery-to.ts'
 import { socketClosed, startReceiver } from '../support/receivers/receiver.ts'
@@ -16,8 +18,9 @@ const log = silentLogger()
 
 test('a thread delivers method, path, headers and bytes as they are, and tells where they went', async (t) => {
   await using receiver = await startReceiver({ answer: { status: 201, body: 'thank you' } })
-  const courier = new Courier({ clock, outbound: new OutboundThread({ log }) })
-  t.after(() => courier.close())
+  const outbound = new OutboundThread({ log })
+  const courier = new Courier({ clock, outbound })
+  t.after(() => outbound.close())
   const body = Buffer.from([0, 1, 2, 255, 13, 10])
   const headers = { 'x-text': Buffer.from('grüße').toString('latin1') }
   const delivery = await courier.deliver(deliveryTo(`${receiver.url}/in?a=b%20c`, { headers, body }))
@@ -36,8 +39,9 @@ test('a thread delivers method, path, headers and bytes as they are, and tells w
 
 test('a thread brings each of many at a time its own body and its own answer', async (t) => {
   await using receiver = await startReceiver({ answer: ({ body }) => ({ body: `says ${body}` }) })
-  const courier = new Courier({ clock, outbound: new OutboundThread({ log }) })
-  t.after(() => courier.close())
+  const outbound = new OutboundThread({ log })
+  const courier = new Courier({ clock, outbound })
+  t.after(() => outbound.close())
   const texts = Array.from({ length: 50 }, (_, number) => 'x'.repeat(number))
   const deliveries = await Promise.all(texts.map((body) => courier.deliver(deliveryTo(receiver.url, { body }))))
   assert.deepEqual(
@@ -49,8 +53,9 @@ test('a thread brings each of many at a time its own body and its own answer', a
 test('a thread reads what a refusal says, headers included', async (t) => {
   const answer = { status: 503, headers: { 'retry-after': '7' }, body: 'later' }
   await using receiver = await startReceiver({ answer })
-  const courier = new Courier({ clock, outbound: new OutboundThread({ log }) })
-  t.after(() => courier.close())
+  const outbound = new OutboundThread({ log })
+  const courier = new Courier({ clock, outbound })
+  t.after(() => outbound.close())
   const { verdict } = await courier.deliver(deliveryTo(receiver.url))
   assert.equal(verdict.label, 'handler-error:UNAVAILABLE')
   assert.equal(verdict.retryAfterMs, 7_000)
@@ -58,8 +63,9 @@ test('a thread reads what a refusal says, headers included', async (t) => {
 
 test('a thread connects to no address that is denied, whatever name leads there', async (t) => {
   await using receiver = await startReceiver()
-  const courier = new Courier({ clock, outbound: new OutboundThread({ log }) })
-  t.after(() => courier.close())
+  const outbound = new OutboundThread({ log })
+  const courier = new Courier({ clock, outbound })
+  t.after(() => outbound.close())
   const { verdict, address } = await courier.deliver(
     deliveryTo(`http://localhost:${receiver.port}/`, { allowedCidrs: [] }),
   )
@@ -70,8 +76,9 @@ test('a thread connects to no address that is denied, whatever name leads there'
 })
 
 test('a thread tells why there was no answer', async (t) => {
-  const courier = new Courier({ clock, outbound: new OutboundThread({ log }) })
-  t.after(() => courier.close())
+  const outbound = new OutboundThread({ log })
+  const courier = new Courier({ clock, outbound })
+  t.after(() => outbound.close())
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as { port: number }
@@ -84,16 +91,18 @@ test('a thread tells why there was no answer', async (t) => {
 
 test('a thread gives an attempt up when its time is over', async (t) => {
   await using receiver = await startReceiver({ answer: null })
-  const courier = new Courier({ clock, outbound: new OutboundThread({ log }) })
-  t.after(() => courier.close())
+  const outbound = new OutboundThread({ log })
+  const courier = new Courier({ clock, outbound })
+  t.after(() => outbound.close())
   const { verdict } = await courier.deliver(deliveryTo(receiver.url, { timeoutMs: 50 }))
   assert.equal(verdict.label, 'request-timeout')
 })
 
 test('a thread breaks a request off when its signal is aborted', async (t) => {
   await using receiver = await startReceiver({ answer: null })
-  const courier = new Courier({ clock, outbound: new OutboundThread({ log }) })
-  t.after(() => courier.close())
+  const outbound = new OutboundThread({ log })
+  const courier = new Courier({ clock, outbound })
+  t.after(() => outbound.close())
   const abort = new AbortController()
   const delivery = courier.deliver(deliveryTo(receiver.url, { signal: abort.signal }))
   const socket = await receiver.connections.next()
@@ -106,9 +115,9 @@ test('a thread breaks a request off when its signal is aborted', async (t) => {
 test('a thread checks certificates, with the authorities that it was given', async (t) => {
   const authority = createCertificate(['authority'])
   await using receiver = await startReceiver({ tls: createCertificate(['127.0.0.1'], authority) })
-  const trusting = new Courier({ clock, outbound: new OutboundThread({ log, extraCa: [authority.cert] }) })
-  const strict = new Courier({ clock, outbound: new OutboundThread({ log }) })
-  t.after(() => Promise.all([trusting.close(), strict.close()]))
+  const threads = [new OutboundThread({ log, extraCa: [authority.cert] }), new OutboundThread({ log })]
+  t.after(() => Promise.all(threads.map((outbound) => outbound.close())))
+  const [trusting, strict] = threads.map((outbound) => new Courier({ clock, outbound })) as [Courier, Courier]
   assert.equal((await trusting.deliver(deliveryTo(receiver.url))).verdict.result, 'success')
   assert.equal((await strict.deliver(deliveryTo(receiver.url))).verdict.result, 'retryable')
 })
@@ -121,9 +130,42 @@ test('closing rejects what is under way and what comes later, and ends the threa
   const delivery = courier.deliver(deliveryTo(receiver.url))
   await receiver.requests.next()
   const ended = once(threads[0] as Worker, 'exit')
-  await Promise.all([courier.close(), assert.rejects(delivery, /stopping/), ended])
+  await Promise.all([outbound.close(), assert.rejects(delivery, /stopping/), ended])
   await assert.rejects(courier.deliver(deliveryTo(receiver.url)), /stopping/)
-  await courier.close()
+  await outbound.close()
+})
+
+test('who closes a courier closes no thread that others use, too', async (t) => {
+  await using receiver = await startReceiver()
+  const outbound = new OutboundThread({ log })
+  t.after(() => outbound.close())
+  const [closed, other] = [new Courier({ clock, outbound }), new Courier({ clock, outbound })]
+  assert.equal((await closed.deliver(deliveryTo(receiver.url))).verdict.result, 'success')
+  await closed.close()
+  await assert.rejects(closed.deliver(deliveryTo(receiver.url)), /stopping/)
+  assert.equal((await other.deliver(deliveryTo(receiver.url))).verdict.result, 'success')
+})
+
+test('closing ends a thread that does not end by itself', async () => {
+  const time = new FakeClock()
+  const threads: Worker[] = []
+  const outbound = new OutboundThread({
+    log,
+    clock: time,
+    startThread: () => {
+      const thread = new Thread('require("node:worker_threads").parentPort.on("message", () => {})', { eval: true })
+      threads.push(thread)
+      return thread
+    },
+  })
+  const delivery = new Courier({ clock, outbound }).deliver(deliveryTo('http://127.0.0.1:9/'))
+  const refused = assert.rejects(delivery, /stopping/)
+  while (threads.length === 0) await setImmediate()
+  await once(threads[0] as Worker, 'online')
+  const closed = outbound.close()
+  await refused
+  await time.advance(10_000)
+  await closed
 })
 
 test('what was under way in a thread that ended has failed, and the next request begins another thread', async (t) => {
@@ -132,7 +174,7 @@ test('what was under way in a thread that ended has failed, and the next request
   const threads: Worker[] = []
   const outbound = new OutboundThread({ log, startThread: (data) => started(threads, data) })
   const courier = new Courier({ clock, outbound })
-  t.after(() => courier.close())
+  t.after(() => outbound.close())
   const delivery = courier.deliver(deliveryTo(receiver.url))
   await receiver.requests.next()
   await threads[0]?.terminate()

@@ -19,15 +19,20 @@ const DEFAULT_MAX_DELAY_MS = 3_600_000
 export class Courier {
   readonly #clock: Clock
   readonly #outbound: Outbound
+  /** Of its own: what was given is others' as well. */
+  readonly #client: OutboundClient | null
+  #isClosed = false
 
   constructor(options: CourierOptions) {
     this.#clock = options.clock
-    this.#outbound = options.outbound ?? new OutboundClient(options)
+    this.#client = options.outbound === undefined ? new OutboundClient(options) : null
+    this.#outbound = options.outbound ?? (this.#client as OutboundClient)
   }
 
   /** Makes one attempt. Rejects only when the signal is aborted or the courier is closed. */
   async deliver(request: DeliveryRequest): Promise<Delivery> {
     const { target, policy, headers, body, timeoutMs, signal } = request
+    if (this.#isClosed) throw new Error('Nothing is sent any more: the server is stopping.')
     const problem = findTargetProblem(target, policy)
     if (problem !== undefined) {
       signal?.throwIfAborted()
@@ -51,9 +56,13 @@ export class Courier {
     return { verdict, statusCode: answer?.status ?? null, snippet, address }
   }
 
-  /** Breaks off what is underway, whose promises are rejected, and ends when every socket is closed. */
-  close(): Promise<void> {
-    return this.#outbound.close()
+  /**
+   * Nothing is sent any more. A client of its own breaks off what is underway, whose promises are rejected, and this ends when
+   * every socket is closed; what was given is closed by whoever gave it.
+   */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#client?.close()
   }
 
   #judge({ answer, error }: Exchanged, maxDelayMs: number): Verdict {

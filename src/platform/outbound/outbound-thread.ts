@@ -3,6 +3,7 @@
  * waits for the server. All rules are the client's, which runs there as it does here. The thread begins with the first request.
  */
 import { Worker } from 'node:worker_threads'
+import { type Clock, SystemClock, settlesWithin } from '../clock/clock.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Exchanged, Outbound, OutboundRequest } from './outbound-request.ts'
 import {
@@ -16,6 +17,7 @@ import {
 
 export interface OutboundThreadOptions {
   log: Logger
+  clock?: Clock
   /** Certificate authorities, as PEM, that are trusted besides those of the system. */
   extraCa?: readonly string[]
   /** For tests that end it. */
@@ -28,6 +30,9 @@ interface Underway {
   reject: (reason: unknown) => void
   giveUp: () => void
 }
+
+// A thread that is told to close ends at once, unless it hangs.
+const LONGEST_CLOSE_MS = 2_000
 
 // In a bundle this module is part of the program, and the thread's own bundle lies beside it.
 const FILE = import.meta.url.endsWith('.ts') ? './outbound-worker.ts' : './outbound-worker.mjs'
@@ -82,7 +87,10 @@ export class OutboundThread implements Outbound {
     if (worker === undefined) return
     const ended = new Promise((resolve) => worker.once('exit', resolve))
     worker.postMessage('close')
-    await ended
+    const { log, clock = new SystemClock() } = this.#options
+    if (await settlesWithin(clock, LONGEST_CLOSE_MS, ended)) return
+    log.warn('the thread that sends requests does not end and is terminated')
+    await worker.terminate()
   }
 
   /** Those of one turn of the event loop go together, as far as they fit. */
