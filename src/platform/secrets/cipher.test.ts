@@ -22,6 +22,44 @@ describe('encryption of stored secrets', () => {
     assert.notEqual(cipher.encrypt(PLAIN, 'x'), cipher.encrypt(PLAIN, 'x'))
   })
 
+  test('bytes are sealed under a key that each process derives for itself, and every process with the key opens them', () => {
+    const other = new Cipher(KEY)
+    const [one, two, three] = [cipher.seal(PLAIN, 'x'), cipher.seal(PLAIN, 'x'), other.seal(PLAIN, 'x')]
+    const salt = (sealed: Buffer) => sealed.toString('hex', 0, 9)
+    assert.equal(one[0], 2)
+    assert.equal(salt(one), salt(two))
+    assert.notEqual(salt(one), salt(three))
+    assert.notDeepEqual(one, two)
+    for (const sealed of [one, two, three]) {
+      for (const opens of [cipher, other, new Cipher(KEY)]) {
+        assert.deepEqual(opens.open(sealed, 'x'), PLAIN)
+        assert.equal(opens.open(sealed, 'y'), undefined)
+      }
+      assert.equal(new Cipher(randomBytes(32)).open(sealed, 'x'), undefined)
+    }
+  })
+
+  test('bytes that were sealed by the key itself, as they once were, stay readable', () => {
+    const sealed = '01edf83b751e2b121c8ede1b47f0f98f69adcfeb4e4b5718bb3572ea61bc97950579a35154'
+    const old = new Cipher(Buffer.alloc(32, 7))
+    assert.deepEqual(old.open(Buffer.from(sealed, 'hex'), 'x'), PLAIN)
+    assert.equal(old.open(Buffer.from(sealed, 'hex'), 'y'), undefined)
+  })
+
+  test('sealed bytes that were changed at any place, cut or lengthened open nothing', () => {
+    const sealed = cipher.seal(PLAIN, 'x')
+    for (let at = 0; at < sealed.length; at++) {
+      const changed = Buffer.from(sealed)
+      changed[at] = (changed[at] as number) ^ 0x10
+      assert.equal(cipher.open(changed, 'x'), undefined, `at ${at}`)
+    }
+    for (let length = 0; length < sealed.length; length++) {
+      assert.equal(cipher.open(sealed.subarray(0, length), 'x'), undefined)
+    }
+    assert.equal(cipher.open(Buffer.concat([sealed, Buffer.alloc(3)]), 'x'), undefined)
+    fc.assert(fc.property(fc.uint8Array(), (bytes) => assert.equal(cipher.open(bytes, 'x'), undefined)))
+  })
+
   test('another key opens nothing', () => {
     assert.equal(new Cipher(randomBytes(32)).decrypt(cipher.encrypt(PLAIN, 'x'), 'x'), undefined)
   })
