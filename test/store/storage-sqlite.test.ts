@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, renameSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, renameSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -8,12 +7,13 @@ import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { isAppError } from '../../src/platform/errors/app-error.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
-import { SqliteDatabase } from '../../src/platform/storage/sqlite.ts'
+import type { SqliteDatabase } from '../../src/platform/storage/sqlite.ts'
 import { statement } from '../../src/platform/storage/statement.ts'
 import { tempDir } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { startChild } from './start-child.ts'
+import { openOver } from './storage-disk.ts'
 import { allItems, gate, insertItem, itemValue, put } from './storage-items.ts'
 
 const log = silentLogger()
@@ -43,17 +43,6 @@ describe('the one writer of SQLite', () => {
     return { db, dataDir, place: { dataDir, databaseUrl: null } }
   }
 
-  /** Over a disk whose syncs are made by hand. */
-  async function openOver(sync: () => Promise<void>, clock: FakeClock | SystemClock = new SystemClock()) {
-    let isReady = false
-    const file = join(tempDir(), 'commonplace.db')
-    const db = new SqliteDatabase(file, clock, log, () => (isReady ? sync() : Promise.resolve()))
-    opened.push(db)
-    await db.write((tx) => sql`create table items (id text primary key, value bigint not null)`.execute(tx.query))
-    isReady = true
-    return db
-  }
-
   /** Moves the clock until the promise settles. */
   async function advanceUntil<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
     let settled = false
@@ -65,87 +54,10 @@ describe('the one writer of SQLite', () => {
     return promise
   }
 
-  test('a change is answered when the disk has it, and the event loop goes on until then', async () => {
-    const syncs: ReturnType<typeof gate>[] = []
-    const db = await openOver(() => {
-      const sync = gate()
-      syncs.push(sync)
-      return sync.opened
-    })
-    const answered: string[] = []
-    const change = (id: string) =>
-      db.write(async (tx) => {
-        tx.afterCommit(() => answered.push(`after ${id}`))
-        await put(tx, id, 1)
-      })
-    const all = [change('a').then(() => answered.push('a'))]
-    while (syncs.length === 0) await nextTurn()
-    all.push(change('b').then(() => answered.push('b')))
-    for (let turn = 0; turn < 20; turn++) await nextTurn()
-    assert.deepEqual([answered, syncs.length], [[], 1])
-    syncs[0]?.open()
-    while (syncs.length === 1) await nextTurn()
-    assert.deepEqual(answered, ['after a', 'a'])
-    syncs[1]?.open()
-    await Promise.all(all)
-    assert.deepEqual(answered, ['after a', 'a', 'after b', 'b'])
-  })
-
-  test('many changes do not wait until the disk has those before them, and are answered after them', async () => {
-    const syncs: ReturnType<typeof gate>[] = []
-    const db = await openOver(() => {
-      const sync = gate()
-      syncs.push(sync)
-      return sync.opened
-    })
-    const answered: number[] = []
-    const change = (n: number) => db.write((tx) => put(tx, `${n}`, n)).then(() => answered.push(n))
-    const all = [change(0)]
-    while (syncs.length === 0) await nextTurn()
-    for (let n = 1; n <= 40; n++) all.push(change(n))
-    while ((await allItems(db)).size < 41) await nextTurn()
-    assert.deepEqual([answered, syncs.length], [[], 1])
-    syncs[0]?.open()
-    while (syncs.length === 1) await nextTurn()
-    assert.deepEqual(answered, [0])
-    syncs[1]?.open()
-    await Promise.all(all)
-    assert.deepEqual(answered, [...Array(41).keys()])
-  })
-
-  test('a change that the disk does not confirm is no success, and those after it are safe again', async () => {
-    let isBroken = true
-    const db = await openOver(async () => {
-      if (isBroken) throw Object.assign(new Error('input/output error'), { code: 'EIO' })
-    })
-    await assert.rejects(
-      db.write((tx) => put(tx, 'a', 1)),
-      (error) => isAppError(error, 'unavailable') && /may be there or not/.test(error.message),
-    )
-    isBroken = false
-    await db.write((tx) => put(tx, 'b', 2))
-    assert.equal(await itemValue(db, 'b'), 2)
-    // What was in the log when it failed is in the file: of the log, only what came later is needed.
-    assert.ok(statSync(`${db.file}-wal`).size <= 10_000, `${statSync(`${db.file}-wal`).size}`)
-  })
-
-  test('closing waits until the disk has everything', async () => {
-    const sync = gate()
-    const db = await openOver(() => sync.opened)
-    const events: string[] = []
-    const changed = db.write((tx) => put(tx, 'a', 1)).then(() => events.push('changed'))
-    opened.splice(opened.indexOf(db), 1)
-    const closed = db.close().then(() => events.push('closed'))
-    for (let turn = 0; turn < 20; turn++) await nextTurn()
-    assert.deepEqual(events, [])
-    sync.open()
-    await Promise.all([changed, closed])
-    assert.deepEqual(events, ['changed', 'closed'])
-  })
-
   test('an operation that waits for something else is refused, and delays the others for a moment only', async () => {
     const clock = new FakeClock()
-    const db = await openOver(async () => {}, clock)
+    // A real disk takes real time, in which this clock would go on.
+    const db = await openOver(opened, async () => {}, clock)
     const never = gate()
     const stalled = db.write(async (tx) => {
       await put(tx, 'stalled', 1)

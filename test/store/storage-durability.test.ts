@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict'
+import { statSync } from 'node:fs'
+import { after, describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { isAppError } from '../../src/platform/errors/app-error.ts'
+import type { Database } from '../../src/platform/storage/database.ts'
+import { openOver } from './storage-disk.ts'
+import { allItems, gate, itemValue, put } from './storage-items.ts'
+
+describe('the writer of SQLite and the disk', () => {
+  const opened: Database[] = []
+  after(() => Promise.all(opened.map((db) => db.close())))
+
+  test('a change is answered when the disk has it, and the event loop goes on until then', async () => {
+    const syncs: ReturnType<typeof gate>[] = []
+    const db = await openOver(opened, () => {
+      const sync = gate()
+      syncs.push(sync)
+      return sync.opened
+    })
+    const answered: string[] = []
+    const change = (id: string) =>
+      db.write(async (tx) => {
+        tx.afterCommit(() => answered.push(`after ${id}`))
+        await put(tx, id, 1)
+      })
+    const all = [change('a').then(() => answered.push('a'))]
+    while (syncs.length === 0) await nextTurn()
+    all.push(change('b').then(() => answered.push('b')))
+    for (let turn = 0; turn < 20; turn++) await nextTurn()
+    assert.deepEqual([answered, syncs.length], [[], 1])
+    syncs[0]?.open()
+    while (syncs.length === 1) await nextTurn()
+    assert.deepEqual(answered, ['after a', 'a'])
+    syncs[1]?.open()
+    await Promise.all(all)
+    assert.deepEqual(answered, ['after a', 'a', 'after b', 'b'])
+  })
+
+  test('many changes do not wait until the disk has those before them, and are answered after them', async () => {
+    const syncs: ReturnType<typeof gate>[] = []
+    const db = await openOver(opened, () => {
+      const sync = gate()
+      syncs.push(sync)
+      return sync.opened
+    })
+    const answered: number[] = []
+    const change = (n: number) => db.write((tx) => put(tx, `${n}`, n)).then(() => answered.push(n))
+    const all = [change(0)]
+    while (syncs.length === 0) await nextTurn()
+    for (let n = 1; n <= 40; n++) all.push(change(n))
+    while ((await allItems(db)).size < 41) await nextTurn()
+    assert.deepEqual([answered, syncs.length], [[], 1])
+    syncs[0]?.open()
+    while (syncs.length === 1) await nextTurn()
+    assert.deepEqual(answered, [0])
+    syncs[1]?.open()
+    await Promise.all(all)
+    assert.deepEqual(answered, [...Array(41).keys()])
+  })
+
+  test('a change that the disk does not confirm is no success, and those after it are safe again', async () => {
+    let isBroken = true
+    const db = await openOver(opened, async () => {
+      if (isBroken) throw Object.assign(new Error('input/output error'), { code: 'EIO' })
+    })
+    await assert.rejects(
+      db.write((tx) => put(tx, 'a', 1)),
+      (error) => isAppError(error, 'unavailable') && /may be there or not/.test(error.message),
+    )
+    isBroken = false
+    await db.write((tx) => put(tx, 'b', 2))
+    assert.equal(await itemValue(db, 'b'), 2)
+    // What was in the log when it failed is in the file: of the log, only what came later is needed.
+    assert.ok(statSync(`${db.file}-wal`).size <= 10_000, `${statSync(`${db.file}-wal`).size}`)
+  })
+
+  test('closing waits until the disk has everything', async () => {
+    const sync = gate()
+    const db = await openOver(opened, () => sync.opened)
+    const events: string[] = []
+    const changed = db.write((tx) => put(tx, 'a', 1)).then(() => events.push('changed'))
+    opened.splice(opened.indexOf(db), 1)
+    const closed = db.close().then(() => events.push('closed'))
+    for (let turn = 0; turn < 20; turn++) await nextTurn()
+    assert.deepEqual(events, [])
+    sync.open()
+    await Promise.all([changed, closed])
+    assert.deepEqual(events, ['changed', 'closed'])
+  })
+})
