@@ -42,14 +42,16 @@ export async function findByFilters(
   // Too many to sort: the notes in the order of their changes, and what of them passes.
   const found: number[] = []
   let before: SearchedNote | null = null
-  for (let seen = 0; seen < MOST_NOTES && found.length < wanted; seen += BATCH) {
+  const last = Math.min(wanted, MOST_COUNTED)
+  for (let seen = 0; seen < MOST_NOTES && found.length < last; seen += BATCH) {
     const batch: SearchedNote[] = await newestNotes(reader, project.id, filters.after ?? 0, before, BATCH)
     const passing = batch.filter((note) => prepared.passes(note))
     const notes = new Map(passing.map((note) => [note.id, note]))
     const ids = [...notes.keys()]
     const isAnyRow = filters.kinds === undefined && filters.categories === undefined
     const rows = isAnyRow ? await allRowsOf(reader, ids) : await matchingRowsOf(reader, expression, ids)
-    found.push(...rows.sort(byChange(notes)))
+    // One by one: a note may have more rows than a call takes arguments.
+    for (const row of rows.sort(byChange(notes))) found.push(row)
     before = batch.at(-1) ?? null
     if (batch.length < BATCH) return { numbers: found, scores, total: found.length, isExact: true }
   }
