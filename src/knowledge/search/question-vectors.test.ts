@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FakeClock } from '../../../test/support/fake-clock.ts'
 import { silentLogger } from '../../../test/support/silent-logger.ts'
-import type { EmbeddingProvider } from '../semantic/provider.ts'
+import { type EmbeddingProvider, TextRefused } from '../semantic/provider.ts'
 import { QuestionVectors } from './question-vectors.ts'
 
 type Embed = (text: string) => Promise<Float32Array[]>
@@ -45,6 +45,15 @@ test('a provider that fails is left alone for a while, then asked again', async 
   assert.equal(asked.length, 1)
   isDown = false
   await clock.advance(5_000)
+  assert.deepEqual((await vectors.vectorOf(1, 'a'))?.vector, new Float32Array([1, 0]))
+})
+
+test('a question that the provider refuses takes the meaning from no other question', async () => {
+  const { vectors } = vectorsOf(new FakeClock(), async (text) => {
+    if (text === 'hostile') throw new TextRefused('too long')
+    return works(text)
+  })
+  assert.equal(await vectors.vectorOf(1, 'hostile'), null)
   assert.deepEqual((await vectors.vectorOf(1, 'a'))?.vector, new Float32Array([1, 0]))
 })
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
+import { TextRefused } from '../semantic/provider.ts'
 import type { Semantic, Serving } from '../semantic/semantic.ts'
 
 export interface QuestionVectorsOptions {
@@ -37,7 +38,8 @@ export class QuestionVectors {
     try {
       return await this.#inTime((signal) => this.#ask(projectId, question, signal))
     } catch (error) {
-      this.#restsUntilMs = clock.elapsedMs() + REST_MS
+      // A question that is refused says nothing about the next one, which is somebody else's.
+      if (!(error instanceof TextRefused)) this.#restsUntilMs = clock.elapsedMs() + REST_MS
       log.warn({ err: error }, 'a question could not be embedded: searching by words only')
       return null
     }
