@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { DeletedProjects } from '../../src/knowledge/project/deleted-projects.ts'
+import { purgeProject } from '../../src/knowledge/project/purge-project.ts'
 import { WorkerStop } from '../../src/platform/supervisor/supervisor.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { EMBEDDED_DIMENSIONS, EmbeddingServer } from '../support/embedding-server.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { HastyClock } from '../support/hasty-clock.ts'
+import { openWorld } from './notes-world.ts'
 import { createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
 
 const settingsOf = (server: EmbeddingServer) => ({
@@ -102,6 +105,47 @@ eachDatabase('vectors from a service that fails', ({ open }) => {
     await assert.rejects(running.sync.caughtUp(world.project.id), /answered 400 to 1 texts \(there is no such model\)/)
     const { pending, failed } = await running.sync.status(world.project)
     assert.deepEqual({ pending, failed }, { pending: 2, failed: 0 })
+  })
+
+  test('a project whose texts make the service fail does not hold up the others', async () => {
+    const db = await open()
+    const one = await openNotes(db, 'one')
+    const other = await openWorld(db, one.writer.principal, 'other')
+    await using server = await new EmbeddingServer().listen()
+    server.answer = ({ input }) => (input.some((text) => text.includes('poison')) ? { status: 500 } : undefined)
+    const clock = new FakeClock()
+    const clocks = { sync: clock, provider: new HastyClock() }
+    await createNote(one, 'Bad', 'poison')
+    {
+      await using running = new RunningSync(db, settingsOf(server), clocks)
+      await assert.rejects(running.sync.caughtUp(one.project.id), /answered 500/)
+    }
+    await createNote(other, 'Good', 'food')
+    await clock.advance(HOUR_MS)
+    const before = server.requests.length
+    await using running = new RunningSync(db, settingsOf(server), clocks)
+    await server.received(before + 1)
+    assert.match(server.requests[before]?.input.join() ?? '', /food/)
+    await running.stop()
+  })
+
+  test('a project that is purged while its notes are embedded leaves nothing behind, and nobody waits for it', async () => {
+    const world = await openNotes(await open())
+    const { db } = world.deps
+    await using server = await new EmbeddingServer().listen()
+    await createNote(world, 'A', 'some text')
+    server.answer = async () => {
+      const deletion = { pathId: world.projectId, deleteNotes: true }
+      const { purge } = await new DeletedProjects(world.deps).delete(world.writer.principal, deletion)
+      await purgeProject({ db }, purge)
+      return undefined
+    }
+    await using running = new RunningSync(db, settingsOf(server))
+    await running.sync.caughtUp(world.project.id)
+    await running.stop()
+    for (const table of ['note_vectors', 'note_embeddings', 'project_embeddings'] as const) {
+      assert.deepEqual(await db.query.selectFrom(table).selectAll().execute(), [], table)
+    }
   })
 
   test('a stop gives up what takes too long, and the next start embeds it', async () => {

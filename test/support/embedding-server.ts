@@ -19,8 +19,9 @@ export const EMBEDDED_DIMENSIONS = 16
 /** A service that speaks the embeddings call: texts with the same words have the same direction, at no particular length. */
 export class EmbeddingServer implements AsyncDisposable {
   readonly requests: EmbeddingRequest[] = []
-  /** Asked for each request; undefined for vectors. */
-  answer: (request: EmbeddingRequest) => EmbeddingAnswer | undefined = () => undefined
+  /** Asked for each request, which waits for it; undefined for vectors. */
+  answer: (request: EmbeddingRequest) => EmbeddingAnswer | undefined | Promise<EmbeddingAnswer | undefined> = () =>
+    undefined
   readonly #server: Server
   readonly #listeners = new Set<() => void>()
 
@@ -60,7 +61,7 @@ export class EmbeddingServer implements AsyncDisposable {
     this.requests.push(asked)
     for (const listener of this.#listeners) listener()
     this.#listeners.clear()
-    const answer = this.answer(asked)
+    const answer = await this.answer(asked)
     if (answer === 'nothing') return
     const { status = 200, headers = {}, body = { data: vectorsOf(input, dimensions) } } = answer ?? {}
     response.writeHead(status, { 'content-type': 'application/json', ...headers })

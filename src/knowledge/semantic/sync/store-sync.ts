@@ -20,7 +20,10 @@ export interface SyncState {
   due_at: Micros
 }
 
-/** Projects with notes that the model has not seen, with notes to be tried again, or without an end to the first time. */
+/**
+ * Projects with notes that the model has not seen, with notes to be tried again, or without an end to the first time. Those whose
+ * texts made the provider fail come last: a round ends with the next failure, and others must not wait behind them for ever.
+ */
 export async function waitingProjects(reader: Reader, modelId: number, now: Micros): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
     select p.id from projects p left join project_embeddings e on e.project_id = p.id and e.model_id = ${modelId}
@@ -29,7 +32,7 @@ export async function waitingProjects(reader: Reader, modelId: number, now: Micr
       or (e.project_id is not null and e.completed_at is null)
       or exists (select 1 from embedding_failures f
         where f.project_id = p.id and f.model_id = ${modelId} and f.due_at <= ${now})
-    ) order by p.id`.execute(reader.query)
+    ) order by coalesce(e.failures, 0), p.id`.execute(reader.query)
   return rows.map(({ id }) => id)
 }
 
@@ -63,12 +66,24 @@ export async function syncState(reader: Reader, { projectId, modelId }: SyncKey)
     .executeTakeFirst()
 }
 
-/** Takes the project over for a while, unless another process has it. */
+/** Whether the project is there and was not deleted. */
+export async function isProjectThere(reader: Reader, projectId: number): Promise<boolean> {
+  const row = await reader.query
+    .selectFrom('projects')
+    .select('id')
+    .where('id', '=', projectId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Takes the project over for a while, unless another process has it, or it was deleted since somebody saw it. */
 export async function claimProject(
   tx: Transaction,
   { projectId, modelId }: SyncKey,
   lease: { owner: string; now: Micros; until: Micros },
 ): Promise<SyncState | undefined> {
+  if (!(await isProjectThere(tx, projectId))) return undefined
   const values = { project_id: projectId, model_id: modelId, lease_owner: lease.owner, leased_until: lease.until }
   return tx.query
     .insertInto('project_embeddings')

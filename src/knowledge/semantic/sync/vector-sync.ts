@@ -27,6 +27,7 @@ import {
   claimProject,
   completeProject,
   failProject,
+  isProjectThere,
   lastChange,
   nextDue,
   otherModels,
@@ -41,7 +42,7 @@ import { projectsWithVectors, removeModelRows } from './store-vectors.ts'
 import { LEASE_MS, syncTurn } from './sync-turn.ts'
 
 export interface VectorSync extends Worker {
-  /** Settles when all that was written before the call is embedded; rejects when the provider fails meanwhile. */
+  /** Settles when all that was written before the call is embedded, or the project is gone; rejects when the provider fails meanwhile. */
   caughtUp(projectId?: number): Promise<void>
   status(project: Pick<Project, 'id'>): Promise<EmbeddingStatus>
   /** Embeds all notes anew, of one project or of all; what is there answers meanwhile. Resolves when that is asked for. */
@@ -285,7 +286,8 @@ export class NoteVectorSync implements VectorSync {
     for (const waiter of this.#waiters) {
       for (const [projectId, target] of waiter.targets) {
         const state = await syncState(db, { projectId, modelId })
-        if (target === 0 || (state?.synced_seq ?? 0) >= target) waiter.targets.delete(projectId)
+        const isReached = target === 0 || (state?.synced_seq ?? 0) >= target
+        if (isReached || !(await isProjectThere(db, projectId))) waiter.targets.delete(projectId)
       }
       if (waiter.targets.size > 0) continue
       this.#waiters.delete(waiter)
