@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { deleteTombstones } from '../../src/knowledge/history/store-changes.ts'
 import { TrashService } from '../../src/knowledge/history/trash-service.ts'
 import { MoveService } from '../../src/knowledge/move/move-service.ts'
 import type { NotePlace } from '../../src/knowledge/note/note-service.ts'
@@ -72,6 +73,52 @@ eachDatabase('vectors follow notes', ({ open, openAgain }) => {
     assert.deepEqual(
       (await storedVectors(world)).map(({ note }) => note),
       ['Another'],
+    )
+  })
+
+  test('vectors of notes that were deleted and forgotten while nothing was embedded go at the next start', async () => {
+    const world = await openNotes(await open())
+    const { db } = world.deps
+    const notes: string[] = []
+    {
+      await using running = new RunningSync(db)
+      for (const title of ['Kept', 'Gone', 'Half', 'Refused']) {
+        notes.push((await createNote(world, title, `text of ${title}`)).external_id)
+      }
+      await running.sync.caughtUp(world.project.id)
+    }
+    const [, gone, half, refused] = notes as [string, string, string, string]
+    const idOf = async (externalId: string) =>
+      (await db.query.selectFrom('notes').select('id').where('external_id', '=', externalId).executeTakeFirstOrThrow())
+        .id
+    const [halfId, refusedId] = [await idOf(half), await idOf(refused)]
+    await db.write(async (tx) => {
+      // As a kill in the middle of a long note leaves it, and as a service that refused the note.
+      await tx.query.deleteFrom('note_embeddings').where('note_id', 'in', [halfId, refusedId]).execute()
+      await tx.query.deleteFrom('note_vectors').where('note_id', '=', refusedId).execute()
+      const { model_id } = await tx.query.selectFrom('project_embeddings').select('model_id').executeTakeFirstOrThrow()
+      const failure = { attempts: 1, due_at: 0, error: 'no', failed_at: 0 }
+      const row = { project_id: world.project.id, model_id, note_id: refusedId, ...failure }
+      await tx.query.insertInto('embedding_failures').values(row).execute()
+    })
+    for (const noteId of [gone, half, refused]) {
+      const place = { projectId: world.projectId, noteId }
+      await world.notes.delete(world.writer, place, {})
+      await new TrashService(world.deps).purge(world.writer, place)
+    }
+    const forgotten = await db.write((tx) => deleteTombstones(tx, Number.MAX_SAFE_INTEGER, 100))
+    assert.equal(forgotten, 3)
+    await using running = new RunningSync(db)
+    // The first finds them, the second removes them.
+    for (let round = 1; round <= 2; round++) await running.sync.settled()
+    assert.deepEqual(
+      (await storedVectors(world)).map(({ note }) => note),
+      ['Kept'],
+    )
+    const { status, notes: count, chunks, embeddings, pending, failed } = await running.sync.status(world.project)
+    assert.deepEqual(
+      { status, count, chunks, embeddings, pending, failed },
+      { status: 'ready', count: 1, chunks: 1, embeddings: 1, pending: 0, failed: 0 },
     )
   })
 

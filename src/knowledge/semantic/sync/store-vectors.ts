@@ -169,15 +169,6 @@ export async function removeModelRows(tx: Transaction, key: SyncKey, limit: numb
   return 0
 }
 
-/** Notes with vectors that are not there any more; for the case that nobody knows which one was deleted. */
-export async function orphans(reader: Reader, { projectId, modelId }: SyncKey, limit: number): Promise<number[]> {
-  const { rows } = await sql<{ note_id: number }>`
-    select e.note_id from note_embeddings e left join notes n on n.id = e.note_id
-    where e.project_id = ${projectId} and e.model_id = ${modelId} and e.chunks > 0 and n.id is null
-    limit ${limit}`.execute(reader.query)
-  return rows.map(({ note_id }) => note_id)
-}
-
 export async function projectsWithVectors(reader: Reader): Promise<number[]> {
   const rows = await reader.query.selectFrom('project_embeddings').select('project_id').distinct().execute()
   return rows.map(({ project_id: id }) => id)

@@ -4,6 +4,7 @@ import type { Database, Reader, Transaction } from '../../../platform/storage/da
 import { embedOf } from '../../text/note-metadata.ts'
 import { type EmbedContext, type EmbeddedNote, embedNotes } from './embed-notes.ts'
 import { type ChunkPlace, type NoteWork, planRemoval } from './plan-note.ts'
+import { lostNotes } from './store-lost-notes.ts'
 import {
   type ChangedNote,
   changedNotes,
@@ -21,7 +22,6 @@ import {
   insertVectors,
   moveVectors,
   type NewVector,
-  orphans,
   recordEmbeddings,
   recordFailure,
   removeVectors,
@@ -31,6 +31,8 @@ export interface TurnContext extends EmbedContext {
   db: Database
   clock: Clock
   owner: string
+  /** Some notes are gone without anybody knowing which. */
+  hasLost: boolean
 }
 
 export interface Turn {
@@ -47,7 +49,7 @@ const NOTES = 64
 const CHARACTERS = 100_000
 // What one transaction writes: some milliseconds of it.
 const VECTORS_AT_ONCE = 256
-const ORPHANS = 1_000
+const LOST_NOTES = 1_000
 
 const MOST_ATTEMPTS = 5
 const NOTE_BACKOFF: Backoff = { initialMs: 10_000, maxMs: 3_600_000, coefficient: 6, jitter: 0.2 }
@@ -73,12 +75,12 @@ interface Batch {
   others: number[]
 }
 
-function readBatch({ db, clock }: TurnContext, key: SyncKey, state: SyncState): Promise<Batch> {
+function readBatch({ db, clock, hasLost }: TurnContext, key: SyncKey, state: SyncState): Promise<Batch> {
   return db.read(async (snapshot) => {
     const changed = withinSize(await changedNotes(snapshot, key.projectId, state.synced_seq, NOTES))
     const to = changed.at(-1)?.seq ?? state.synced_seq
     const notes = changed.length > 0 ? changed : withinSize(await failedNotes(snapshot, key, clock.now(), NOTES))
-    const gone = await goneNotes(snapshot, key, notes, state.synced_seq === 0)
+    const gone = await goneNotes(snapshot, key, notes, hasLost || state.synced_seq === 0)
     const known = notes.filter((note): note is KnownNote => note.note_id !== null)
     const embedded = known.filter((note) => embedOf(JSON.parse(note.metadata)))
     const ids = [...new Set([...known.map(({ note_id: noteId }) => noteId), ...gone])]
@@ -110,13 +112,13 @@ async function goneNotes(
   snapshot: Reader,
   key: SyncKey,
   notes: readonly ChangedNote[],
-  isFirst: boolean,
+  hasLost: boolean,
 ): Promise<number[]> {
   const externalIds = notes.map((note) => note.external_id)
   const trashed = await trashedNotes(snapshot, key.projectId, externalIds)
   const inTrash = new Set(trashed.map((note) => note.external_id))
   const isUnknown = notes.some((note) => note.note_id === null && !inTrash.has(note.external_id))
-  const lost = isUnknown || isFirst ? await orphans(snapshot, key, ORPHANS) : []
+  const lost = isUnknown || hasLost ? await lostNotes(snapshot, key, LOST_NOTES) : []
   return [...trashed.map(({ note_id: noteId }) => noteId), ...lost]
 }
 

@@ -6,6 +6,9 @@
  * vectors, so nothing is lost by a crash, and what is done twice changes nothing. On PostgreSQL a process takes a
  * project for a while; what it had not finished is taken over when that is over.
  *
+ * The feed forgets deletions after a while. What was deleted and forgotten while nothing was embedded is looked for once, after each
+ * start.
+ *
  * Another model begins at the first change, beside the vectors that are there; those go when it has come to the end.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -23,6 +26,7 @@ import type { EmbedThread } from '../thread/embed-thread.ts'
 import { Bell } from './bell.ts'
 import { Busyness } from './busyness.ts'
 import { type EmbeddingStatus, embeddingStatus } from './embedding-status.ts'
+import { lostNotes, projectsToLookThrough } from './store-lost-notes.ts'
 import {
   claimProject,
   completeProject,
@@ -91,6 +95,9 @@ export class NoteVectorSync implements VectorSync {
   /** What this process has taken over, and until when. */
   readonly #claims = new Map<number, { state: SyncState; untilMs: number }>()
   readonly #settling: { round: number; resolve(): void; reject(reason: unknown): void }[] = []
+  /** Projects with vectors of notes that are gone. */
+  readonly #lossy = new Set<number>()
+  #isLookedThrough = false
   #rounds = 0
   #openings = 0
   #isStopped = false
@@ -184,15 +191,35 @@ export class NoteVectorSync implements VectorSync {
     if (db.engine === 'postgres') this.#bell.ringIn(Math.max(LOOK_EVERY_MS, this.#options.settings.index_delay_ms))
     const modelId = await this.#opened()
     if (modelId === null) return
-    const waiting = await waitingProjects(db, modelId, this.#now())
+    const waiting = [
+      ...new Set([...(await waitingProjects(db, modelId, this.#now())), ...(await this.#lossyNow(modelId))]),
+    ]
     for (let projectId = waiting.shift(); projectId !== undefined && !signal.aborted; projectId = waiting.shift()) {
       const outcome = await this.#turn({ projectId, modelId }, signal, hurry)
       if (outcome === 'more') waiting.push(projectId)
       if (outcome === 'failed') break
     }
     await this.#answerWaiters(modelId)
+    if (!this.#isLookedThrough) await this.#lookThrough(modelId, signal)
     const due = await nextDue(db, modelId, this.#now())
     if (due !== null) this.#bell.ringIn(Math.max(0, (due - this.#now()) / MICROS_PER_MS))
+  }
+
+  /** Finds out which projects have vectors of notes that are gone; the next round removes them. */
+  async #lookThrough(modelId: number, signal: AbortSignal): Promise<void> {
+    const { db } = this.#options
+    for (const projectId of await projectsToLookThrough(db, modelId, this.#now())) {
+      if (signal.aborted) return
+      if ((await lostNotes(db, { projectId, modelId }, 1)).length > 0) this.#lossy.add(projectId)
+    }
+    this.#isLookedThrough = true
+    if (this.#lossy.size > 0) this.#bell.ring()
+  }
+
+  async #lossyNow(modelId: number): Promise<number[]> {
+    if (this.#lossy.size === 0) return []
+    const due = await projectsToLookThrough(this.#options.db, modelId, this.#now())
+    return due.filter((id) => this.#lossy.has(id))
   }
 
   /** Null when the provider does not work; it is tried again later. */
@@ -212,13 +239,28 @@ export class NoteVectorSync implements VectorSync {
   async #turn(key: SyncKey, signal: AbortSignal, hurry: AbortSignal): Promise<Outcome> {
     const { db, clock, thread, embeddings, onChanged } = this.#options
     const state = await this.#claim(key)
-    if (state === undefined) return 'done'
+    if (state === undefined) {
+      // Another process has it, or it is gone.
+      this.#lossy.delete(key.projectId)
+      return 'done'
+    }
     const startedMs = clock.elapsedMs()
     try {
       const provider = await embeddings.current()
-      const context = { db, clock, thread, provider, owner: this.#owner, signal: hurry }
+      const context = {
+        db,
+        clock,
+        thread,
+        provider,
+        owner: this.#owner,
+        hasLost: this.#lossy.has(key.projectId),
+        signal: hurry,
+      }
       const { synced, noteIds, hadWork } = await syncTurn(context, key, state)
-      if (!hadWork) return await this.#finish(key, state)
+      if (!hadWork) {
+        this.#lossy.delete(key.projectId)
+        return await this.#finish(key, state)
+      }
       if (synced === undefined) this.#claims.delete(key.projectId)
       else state.synced_seq = synced
       if (noteIds.length > 0) onChanged?.(key.projectId, noteIds)
