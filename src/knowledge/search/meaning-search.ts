@@ -12,11 +12,12 @@ import { type Hit, type HitChunk, hitKey, type RatedHit } from './hit.ts'
 import type { Question } from './question/question.ts'
 import { QuestionVectors } from './question-vectors.ts'
 import { fuse } from './rank/fuse.ts'
-import { openTokenMeaning } from './rank/token-meaning.ts'
+import type { TokenMeaning } from './rank/token-meaning.ts'
 import { rankHits } from './rank-hits.ts'
 import type { SearchIndex } from './search-index.ts'
 import { type FoundRow, filterNotes, findRows, type Page } from './store-search.ts'
 import { hitObservations } from './store-search-hits.ts'
+import { loadWordMeanings } from './word-meanings.ts'
 
 export interface MeaningDeps {
   db: Database
@@ -78,16 +79,17 @@ export class MeaningSearch {
   ): Promise<FoundByMeaning | null> {
     const results = Math.ceil((page.limit + page.offset) / STEP) * STEP
     const depth = Math.min(MOST_CHUNKS, Math.max(this.#deps.settings.vector_k, CHUNKS_PER_RESULT * results))
-    const [near, found] = await Promise.all([
+    const [near, found, meaning] = await Promise.all([
       this.#near(project, request, depth),
       mode === 'hybrid' ? this.#words(project, request, depth) : null,
+      mode === 'hybrid' ? this.#wordMeanings() : null,
     ])
     if (near === null) return null
     const both = { ...near, question: found?.question ?? request.question, isRelaxed: found?.isRelaxed ?? false, depth }
     if (found === null) return { ...both, hits: bySimilarity(near.rows) }
     const fused = byBoth(near, found.rows)
     const spoken = spokenText(request)
-    const hits = await this.#deps.db.read((snapshot) => rankHits(snapshot, project, spoken, fused, openTokenMeaning()))
+    const hits = await this.#deps.db.read((snapshot) => rankHits(snapshot, project, spoken, fused, meaning))
     return { ...both, hits }
   }
 
@@ -103,6 +105,16 @@ export class MeaningSearch {
     const near = all.filter(({ similarity }) => similarity >= minSimilarity)
     const rows = await db.read((snapshot) => passing(snapshot, project, near, request.filters))
     return { modelId, minSimilarity, all, rows, rejected: rejected(all, near, rows) }
+  }
+
+  /** Null when they cannot be had: words are compared by their letters then. */
+  async #wordMeanings(): Promise<TokenMeaning | null> {
+    try {
+      return await loadWordMeanings()
+    } catch (error) {
+      this.#deps.log.warn({ err: error }, 'the meanings of words cannot be loaded: ranking without them')
+      return null
+    }
   }
 
   async #nearest(project: Project, modelId: number, vector: Float32Array, depth: number): Promise<NearChunk[] | null> {
