@@ -63,6 +63,11 @@ export const knowledgeSettings = group(
         max: 1,
       }),
     ),
+    hybrid_fusion: choice(['weighted', 'rrf'], {
+      description:
+        'How `hybrid` puts what words and meaning find in one order: `weighted` by what each says of a hit and a closer look at the best, `rrf` by the places in both lists alone (reciprocal rank fusion, k = 60).',
+      default: 'weighted',
+    }),
     vector_memory_bytes: bytes({
       description: 'Memory for vectors kept ready to search; the least used projects are dropped first.',
       default: 536_870_912,

@@ -80,3 +80,23 @@ test('the operator may make another way the default, which holds for text only',
     assert.equal((await search(notes, body)).total, 1)
   }
 })
+
+test('the operator may have hybrid put in order by places alone', async () => {
+  await using notes = await NotesApi.start({
+    env: { COMMONPLACE_KNOWLEDGE__HYBRID_FUSION: 'rrf', COMMONPLACE_KNOWLEDGE__INDEX_DELAY_MS: '0' },
+  })
+  for (const [title, content] of [
+    ['Whale', 'A mammal of the sea.'],
+    ['Spanner', 'A tool for nuts and bolts.'],
+  ] as const) {
+    await untilEmbedded(notes, await notes.create({ title, content }))
+  }
+  const { results } = await search(notes, { text: 'mammal', retrieval_mode: 'hybrid', min_similarity: 0 })
+  assert.deepEqual(
+    results.map(({ title, score }) => [title, score]),
+    [
+      ['Whale', 1 / 61 + 1 / 61],
+      ['Spanner', 1 / 62],
+    ],
+  )
+})

@@ -8,14 +8,15 @@ import type { NearChunk } from '../semantic/search/near-chunk.ts'
 import type { Semantic } from '../semantic/semantic.ts'
 import { anyWord } from './any-word.ts'
 import type { SearchFilters } from './filters.ts'
-import { type Hit, type HitChunk, hitKey, type RatedHit } from './hit.ts'
+import { fuseHits, joinHits } from './fuse-hits.ts'
+import { type Hit, hitKey, type RatedHit } from './hit.ts'
+import { type NearRow, nearRows } from './near-rows.ts'
 import type { Question } from './question/question.ts'
 import { QuestionVectors } from './question-vectors.ts'
-import { fuse } from './rank/fuse.ts'
 import type { TokenMeaning } from './rank/token-meaning.ts'
 import { rankHits } from './rank-hits.ts'
 import type { SearchIndex } from './search-index.ts'
-import { type FoundRow, filterNotes, findRows, type Page } from './store-search.ts'
+import { filterNotes, findRows, type Page } from './store-search.ts'
 import { hitObservations } from './store-search-hits.ts'
 import { loadWordMeanings } from './word-meanings.ts'
 
@@ -53,8 +54,8 @@ export interface RejectedRow extends Pick<Hit, 'noteId' | 'kind' | 'position'> {
 }
 
 const CHUNKS_PER_RESULT = 10
-/** Pages of so many results have the same candidates, so that none of them is shown twice. */
-const STEP = 50
+/** For so many results the same is looked at, whichever page of them is asked for. */
+const FIRST_RESULTS = 50
 /** Nobody pages so far through what is similar; and who does finds an end. */
 const MOST_CHUNKS = 10_000
 
@@ -77,20 +78,38 @@ export class MeaningSearch {
     page: Page,
     mode: 'vector' | 'hybrid',
   ): Promise<FoundByMeaning | null> {
-    const results = Math.ceil((page.limit + page.offset) / STEP) * STEP
-    const depth = Math.min(MOST_CHUNKS, Math.max(this.#deps.settings.vector_k, CHUNKS_PER_RESULT * results))
+    const depths = this.#depths(page)
+    const depth = depths.at(-1) as number
     const [near, found, meaning] = await Promise.all([
       this.#near(project, request, depth),
       mode === 'hybrid' ? this.#words(project, request, depth) : null,
       mode === 'hybrid' ? this.#wordMeanings() : null,
     ])
     if (near === null) return null
-    const both = { ...near, question: found?.question ?? request.question, isRelaxed: found?.isRelaxed ?? false, depth }
-    if (found === null) return { ...both, hits: bySimilarity(near.rows) }
-    const fused = byBoth(near, found.rows)
+    const { chunks, rows, ...shown } = near
+    const both = {
+      ...shown,
+      question: found?.question ?? request.question,
+      isRelaxed: found?.isRelaxed ?? false,
+      depth,
+    }
+    if (found === null) return { ...both, hits: bySimilarity(rows) }
+    const { db, settings } = this.#deps
+    const fusion = settings.hybrid_fusion
+    const nearKeys = new Set(rows.map(hitKey))
+    const [first = [], ...others] = fuseHits({ chunks, nearKeys, words: found.rows }, depths, fusion)
     const spoken = spokenText(request)
-    const hits = await this.#deps.db.read((snapshot) => rankHits(snapshot, project, spoken, fused, meaning))
-    return { ...both, hits }
+    const ranked =
+      fusion === 'rrf' ? first : await db.read((snapshot) => rankHits(snapshot, project, spoken, first, meaning))
+    return { ...both, hits: joinHits([ranked, ...others]) }
+  }
+
+  /** How many chunks, and rows by words, are looked at for the first results, for more of them, and so on up to the page. */
+  #depths({ limit, offset }: Page): number[] {
+    const wanted = Math.min(MOST_CHUNKS, CHUNKS_PER_RESULT * (offset + limit))
+    const depths = [Math.min(MOST_CHUNKS, Math.max(this.#deps.settings.vector_k, CHUNKS_PER_RESULT * FIRST_RESULTS))]
+    for (let depth = depths[0] as number; depth < wanted; depths.push(depth)) depth = Math.min(MOST_CHUNKS, 2 * depth)
+    return depths
   }
 
   async #near(project: Project, request: MeaningRequest, depth: number) {
@@ -101,10 +120,10 @@ export class MeaningSearch {
     if (chunks === null) return null
     const { db, settings } = this.#deps
     const minSimilarity = request.minSimilarity ?? settings.min_similarity ?? provider.model.minSimilarity
-    const all = rowsOf(chunks)
+    const all = nearRows(chunks)
     const near = all.filter(({ similarity }) => similarity >= minSimilarity)
     const rows = await db.read((snapshot) => passing(snapshot, project, near, request.filters))
-    return { modelId, minSimilarity, all, rows, rejected: rejected(all, near, rows) }
+    return { modelId, minSimilarity, chunks, rows, rejected: rejected(all, near, rows) }
   }
 
   /** Null when they cannot be had: words are compared by their letters then. */
@@ -141,23 +160,6 @@ export class MeaningSearch {
 /** What is embedded: the question without its signs, where it has any. */
 function spokenText({ question, text }: MeaningRequest): string {
   return question.isPlain && question.tags.length === 0 ? text : question.words.join(' ')
-}
-
-interface NearRow extends Omit<Hit, 'score'> {
-  similarity: number
-  chunks: HitChunk[]
-}
-
-/** Chunks come best first, so a row stands where its best chunk does. */
-function rowsOf(chunks: readonly NearChunk[]): NearRow[] {
-  const rows = new Map<number, NearRow>()
-  for (const { noteId, kind, position, number, similarity } of chunks) {
-    const key = hitKey({ noteId, kind, position })
-    const row = rows.get(key)
-    if (row === undefined) rows.set(key, { noteId, kind, position, similarity, chunks: [{ number, similarity }] })
-    else row.chunks.push({ number, similarity })
-  }
-  return [...rows.values()]
 }
 
 function rejected(all: readonly NearRow[], near: readonly NearRow[], passed: readonly NearRow[]): RejectedRow[] {
@@ -200,20 +202,4 @@ async function inCategories(
 
 function bySimilarity(rows: readonly NearRow[]): RatedHit[] {
   return rows.map((row) => ({ ...row, words: 0, score: row.similarity }))
-}
-
-/** What is not near enough to be found by its meaning alone still helps what has the words. */
-function byBoth(
-  { all, rows }: { all: readonly NearRow[]; rows: readonly NearRow[] },
-  found: readonly FoundRow[],
-): RatedHit[] {
-  const hits = new Map<number, RatedHit>()
-  for (const row of found) hits.set(hitKey(row), { ...row, words: row.score, similarity: 0, chunks: [] })
-  for (const row of rows) if (!hits.has(hitKey(row))) hits.set(hitKey(row), { ...row, words: 0, score: 0 })
-  for (const { similarity, chunks, ...row } of all) {
-    const known = hits.get(hitKey(row))
-    if (known !== undefined) [known.similarity, known.chunks] = [similarity, chunks]
-  }
-  const rated = Array.from(hits, ([key, { words, similarity }]) => ({ key, words, similarity }))
-  return fuse(rated).map(({ key, score }) => ({ ...(hits.get(key) as RatedHit), score }))
 }

@@ -1,0 +1,57 @@
+import type { NearChunk } from '../semantic/search/near-chunk.ts'
+import { fuseByRank } from './fuse-by-rank.ts'
+import { hitKey, type RatedHit } from './hit.ts'
+import { nearRows } from './near-rows.ts'
+import { fuse } from './rank/fuse.ts'
+import type { FoundRow } from './store-search.ts'
+
+/** What both ways of searching found, each best first. */
+export interface FoundBothWays {
+  chunks: readonly NearChunk[]
+  /** Rows that may be found by their meaning alone: near enough, and passing the filters. */
+  nearKeys: ReadonlySet<number>
+  words: readonly FoundRow[]
+}
+
+export type Fusion = 'weighted' | 'rrf'
+
+/**
+ * Best first, one list for each depth and no row twice. A list is made of so many chunks and rows and of nothing behind them, so a
+ * page far behind, for which more is looked at, changes nothing before it.
+ */
+export function fuseHits(found: FoundBothWays, depths: readonly number[], fusion: Fusion): RatedHit[][] {
+  const seen = new Set<number>()
+  return depths.map((depth) => {
+    const { chunks, words, nearKeys } = found
+    const fused = fuseSome({ chunks: chunks.slice(0, depth), words: words.slice(0, depth), nearKeys }, fusion)
+    const others = fused.filter((hit) => !seen.has(hitKey(hit)))
+    for (const hit of others) seen.add(hitKey(hit))
+    return others
+  })
+}
+
+/** What is not near enough to be found by its meaning alone still helps what has the words. */
+function fuseSome({ chunks, words, nearKeys }: FoundBothWays, fusion: Fusion): RatedHit[] {
+  const hits = new Map<number, RatedHit>()
+  for (const row of words) hits.set(hitKey(row), { ...row, words: row.score, similarity: 0, chunks: [] })
+  for (const row of nearRows(chunks)) {
+    const key = hitKey(row)
+    const known = hits.get(key)
+    if (known !== undefined) [known.similarity, known.chunks] = [row.similarity, row.chunks]
+    else if (nearKeys.has(key)) hits.set(key, { ...row, words: 0, score: 0 })
+  }
+  const rated = Array.from(hits, ([key, { words: own, similarity }]) => ({ key, words: own, similarity }))
+  const fused = fusion === 'rrf' ? fuseByRank(rated) : fuse(rated)
+  return fused.map(({ key, score }) => ({ ...(hits.get(key) as RatedHit), score }))
+}
+
+/** One list of all, with scores that fall from the first to the last. */
+export function joinHits(lists: readonly RatedHit[][]): RatedHit[] {
+  const joined: RatedHit[] = []
+  for (const list of lists) {
+    const least = joined.at(-1)?.score
+    const most = Math.max(1, list[0]?.score ?? 0)
+    for (const hit of list) joined.push(least === undefined ? hit : { ...hit, score: (least * hit.score) / most })
+  }
+  return joined
+}
