@@ -68,6 +68,10 @@ export const knowledgeSettings = group(
         'How `hybrid` puts what words and meaning find in one order: `weighted` by what each says of a hit and a closer look at the best, `rrf` by the places in both lists alone (reciprocal rank fusion, k = 60).',
       default: 'weighted',
     }),
+    graph_expansion: flag({
+      description: 'Whether a search by meaning also follows the relations of its best hits, unless the request says.',
+      default: false,
+    }),
     vector_memory_bytes: bytes({
       description: 'Memory for vectors kept ready to search; the least used projects are dropped first.',
       default: 536_870_912,

@@ -38,3 +38,12 @@ for (const fusion of ['weighted', 'rrf'] as const) {
     assert.notDeepEqual(flat.slice(0, near.length), near, 'together they have another order')
   })
 }
+
+test('by meaning alone a score is the similarity, on every page', () => {
+  const { chunks, nearKeys } = found(80)
+  const hits = joinHits(fuseHits({ chunks, nearKeys, words: [] }, [20, 40, 80], 'weighted'))
+  assert.deepEqual(
+    hits.map(({ score }) => score),
+    chunks.map(({ similarity }) => similarity),
+  )
+})

@@ -16,18 +16,14 @@ export interface FoundBothWays {
 export type Fusion = 'weighted' | 'rrf'
 
 /**
- * Best first, one list for each depth and no row twice. A list is made of so many chunks and rows and of nothing behind them, so a
+ * Best first, one list for each depth; rows are repeated. A list is made of so many chunks and rows and of nothing behind them, so a
  * page far behind, for which more is looked at, changes nothing before it.
  */
 export function fuseHits(found: FoundBothWays, depths: readonly number[], fusion: Fusion): RatedHit[][] {
-  const seen = new Set<number>()
-  return depths.map((depth) => {
-    const { chunks, words, nearKeys } = found
-    const fused = fuseSome({ chunks: chunks.slice(0, depth), words: words.slice(0, depth), nearKeys }, fusion)
-    const others = fused.filter((hit) => !seen.has(hitKey(hit)))
-    for (const hit of others) seen.add(hitKey(hit))
-    return others
-  })
+  const { chunks, words, nearKeys } = found
+  return depths.map((depth) =>
+    fuseSome({ chunks: chunks.slice(0, depth), words: words.slice(0, depth), nearKeys }, fusion),
+  )
 }
 
 /** What is not near enough to be found by its meaning alone still helps what has the words. */
@@ -45,13 +41,19 @@ function fuseSome({ chunks, words, nearKeys }: FoundBothWays, fusion: Fusion): R
   return fused.map(({ key, score }) => ({ ...(hits.get(key) as RatedHit), score }))
 }
 
-/** One list of all, with scores that fall from the first to the last. */
+/** One list of all, no row twice, with scores that fall from the first to the last. */
 export function joinHits(lists: readonly RatedHit[][]): RatedHit[] {
   const joined: RatedHit[] = []
+  const seen = new Set<number>()
   for (const list of lists) {
+    const others = list.filter((hit) => !seen.has(hitKey(hit)))
     const least = joined.at(-1)?.score
-    const most = Math.max(1, list[0]?.score ?? 0)
-    for (const hit of list) joined.push(least === undefined ? hit : { ...hit, score: (least * hit.score) / most })
+    const most = others[0]?.score ?? 0
+    const factor = least === undefined || most <= least ? 1 : least / Math.max(1, most)
+    for (const hit of others) {
+      seen.add(hitKey(hit))
+      joined.push(factor === 1 ? hit : { ...hit, score: factor * hit.score })
+    }
   }
   return joined
 }

@@ -21,6 +21,13 @@ export interface RatedHit extends Hit {
   words: number
   /** Of its nearest chunk; 0 when none is near. */
   similarity: number
+  /** The better hit that it is related to, where relations were followed. */
+  via?: Via
+}
+
+export interface Via {
+  noteId: number
+  relationType: string
 }
 
 /** Rows of one note differ by it, and rows of different kinds never share it. */

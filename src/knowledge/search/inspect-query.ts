@@ -1,7 +1,7 @@
 import type { Database } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
 import { nameOf } from '../note/part-document.ts'
-import { type Hit, typeOfKind } from './hit.ts'
+import { type Hit, typeOfKind, type Via } from './hit.ts'
 import type { QueryTrace } from './schema-inspect.ts'
 import type { SearchRequest } from './search-request.ts'
 import type { SearchService } from './search-service.ts'
@@ -23,7 +23,8 @@ export async function inspectQuery(
   const found = await service.find(project, request, page)
   const hits = found.hits.slice(0, MOST_CANDIDATES)
   const rejected = found.rejected.slice(0, MOST_REJECTIONS)
-  const notes = await hitNotes(db, project.id, [...new Set([...hits, ...rejected].map(({ noteId }) => noteId))])
+  const shown = [...hits, ...rejected, ...hits.flatMap(({ via }) => via ?? [])]
+  const notes = await hitNotes(db, project.id, [...new Set(shown.map(({ noteId }) => noteId))])
   const { question, isRelaxed } = found
   return {
     retrieval_mode: found.mode,
@@ -36,6 +37,7 @@ export async function inspectQuery(
     },
     min_similarity: found.minSimilarity,
     depth: found.depth,
+    graph_expansion: found.isExpanded,
     candidates: hits.flatMap((hit, at) => {
       const { score, words, similarity, chunks } = hit
       const rank = found.offset + at + 1
@@ -48,12 +50,19 @@ export async function inspectQuery(
         word_score: words,
         chunks: chunks.slice(0, MOST_CHUNKS).map(({ number, similarity: own }) => ({ number, similarity: own })),
         is_on_page: isOnPage,
+        via: viaOf(notes, hit.via),
       }))
     }),
     rejections: rejected.flatMap((hit) => {
       return rowOf(notes, hit).map((row) => ({ ...row, similarity: hit.similarity, reason: hit.reason }))
     }),
   }
+}
+
+function viaOf(notes: ReadonlyMap<number, HitNote>, via: Via | undefined) {
+  const note = via && notes.get(via.noteId)
+  if (via === undefined || note === undefined) return null
+  return { external_id: note.external_id, title: note.title, relation_type: via.relationType }
 }
 
 /** Nothing for a note that is gone. */

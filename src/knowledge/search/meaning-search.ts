@@ -7,6 +7,7 @@ import type { Project } from '../note/note.ts'
 import type { NearChunk } from '../semantic/search/near-chunk.ts'
 import type { Semantic } from '../semantic/semantic.ts'
 import { anyWord } from './any-word.ts'
+import { expandHits } from './expand-hits.ts'
 import type { SearchFilters } from './filters.ts'
 import { fuseHits, joinHits } from './fuse-hits.ts'
 import { type Hit, hitKey, type RatedHit } from './hit.ts'
@@ -33,6 +34,7 @@ export interface MeaningRequest {
   text: string
   filters: SearchFilters
   minSimilarity: number | null
+  isExpanded: boolean | null
 }
 
 export interface FoundByMeaning {
@@ -44,6 +46,8 @@ export interface FoundByMeaning {
   isRelaxed: boolean
   modelId: number
   minSimilarity: number
+  /** Relations of the best hits were followed. */
+  isExpanded: boolean
   /** How many chunks, and rows by words, were looked at. */
   depth: number
 }
@@ -87,21 +91,18 @@ export class MeaningSearch {
     ])
     if (near === null) return null
     const { chunks, rows, ...shown } = near
-    const both = {
-      ...shown,
-      question: found?.question ?? request.question,
-      isRelaxed: found?.isRelaxed ?? false,
-      depth,
-    }
-    if (found === null) return { ...both, hits: bySimilarity(rows) }
     const { db, settings } = this.#deps
-    const fusion = settings.hybrid_fusion
     const nearKeys = new Set(rows.map(hitKey))
-    const [first = [], ...others] = fuseHits({ chunks, nearKeys, words: found.rows }, depths, fusion)
-    const spoken = spokenText(request)
-    const ranked =
-      fusion === 'rrf' ? first : await db.read((snapshot) => rankHits(snapshot, project, spoken, first, meaning))
-    return { ...both, hits: joinHits([ranked, ...others]) }
+    const fusion = found === null ? 'weighted' : settings.hybrid_fusion
+    const [first = [], ...others] = fuseHits({ chunks, nearKeys, words: found?.rows ?? [] }, depths, fusion)
+    const isExpanded = request.isExpanded ?? settings.graph_expansion
+    const best = await db.read(async (snapshot) => {
+      const isRanked = found !== null && fusion === 'weighted'
+      const ranked = isRanked ? await rankHits(snapshot, project, spokenText(request), first, meaning) : first
+      return isExpanded ? expandHits(snapshot, project, ranked, request.filters) : ranked
+    })
+    const { question = request.question, isRelaxed = false } = found ?? {}
+    return { ...shown, question, isRelaxed, depth, isExpanded, hits: joinHits([best, ...others]) }
   }
 
   /** How many chunks, and rows by words, are looked at for the first results, for more of them, and so on up to the page. */
@@ -198,8 +199,4 @@ async function inCategories(
       .map(({ note_id: noteId, position }) => hitKey({ kind: 'observation', noteId, position })),
   )
   return observations.filter((row) => keys.has(hitKey(row)))
-}
-
-function bySimilarity(rows: readonly NearRow[]): RatedHit[] {
-  return rows.map((row) => ({ ...row, words: 0, score: row.similarity }))
 }

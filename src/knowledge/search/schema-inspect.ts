@@ -21,6 +21,12 @@ const Candidate = Type.Object({
   word_score: Type.Number({ description: 'By words; 0 when they do not find it.' }),
   chunks: Type.Array(Type.Object({ number: Type.Integer(), similarity: Type.Number() })),
   is_on_page: Type.Boolean(),
+  via: nullable(
+    Type.Object(
+      { external_id: Type.String(), title: Type.String(), relation_type: Type.String() },
+      { description: 'The better hit whose relation to this note added to its score, or brought it in.' },
+    ),
+  ),
 })
 
 const Rejection = Type.Object({
@@ -41,6 +47,7 @@ export const QueryTrace = Type.Object({
   ),
   min_similarity: nullable(Type.Number()),
   depth: Type.Integer({ description: 'Rows by words, and chunks by meaning, that were looked at.' }),
+  graph_expansion: Type.Boolean({ description: 'Relations of the best hits were followed.' }),
   candidates: Type.Array(Candidate),
   rejections: Type.Array(Rejection, { description: 'Near in meaning, but not answered; at most 100.' }),
 })

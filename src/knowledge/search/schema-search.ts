@@ -55,6 +55,12 @@ export const SearchBody = Type.Object({
   min_similarity: optional(
     Type.Number({ minimum: 0, maximum: 1, description: 'Least similarity of what is found by meaning alone.' }),
   ),
+  graph_expansion: optional(
+    Type.Boolean({
+      description:
+        'With `vector` and `hybrid`: also notes that are related to the best hits; what is related to them rises. Without it what the server is set to.',
+    }),
+  ),
 })
 
 export type SearchInput = Static<typeof SearchBody>

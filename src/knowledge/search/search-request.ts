@@ -17,6 +17,8 @@ export interface SearchRequest {
   /** Null: the caller did not say. */
   retrieval: RetrievalMode | null
   minSimilarity: number | null
+  /** Whether relations of the best hits are followed. Null: the caller did not say. */
+  isExpanded: boolean | null
   /** Nothing is asked for, so nothing is found. */
   isEmpty: boolean
 }
@@ -48,6 +50,7 @@ export function readSearch(input: SearchInput, now: Micros): SearchRequest {
     filters,
     retrieval: input.retrieval_mode ?? null,
     minSimilarity: input.min_similarity ?? null,
+    isExpanded: input.graph_expansion ?? null,
     isEmpty,
   }
 }

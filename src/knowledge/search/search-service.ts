@@ -45,6 +45,7 @@ export interface SearchFound extends Omit<SearchAnswer, 'results'> {
   isRelaxed: boolean
   rejected: RejectedRow[]
   minSimilarity: number | null
+  isExpanded: boolean
   depth: number
   /** Null when only words were looked for. */
   modelId: number | null
@@ -131,6 +132,7 @@ function nothing(mode: RetrievalMode): SearchFound {
     isRelaxed: false,
     rejected: [],
     minSimilarity: null,
+    isExpanded: false,
     depth: 0,
     modelId: null,
     total: 0,
