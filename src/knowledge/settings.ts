@@ -77,8 +77,31 @@ export const knowledgeSettings = group(
       default: 536_870_912,
       min: 1_048_576,
     }),
-    reranker_enabled: flag({ description: 'Sort the first hits again by a slower, better measure.', default: false }),
+    reranker_enabled: flag({
+      description:
+        'Have the best hits of a search by meaning sorted again by a service that judges how well each answers.',
+      default: false,
+    }),
     reranker_candidates: integer({ description: 'Hits that are sorted again.', default: 20, min: 1, max: 1000 }),
+    reranker_url: orNull(
+      text({
+        ...WEB_URL,
+        description: 'Address of the reranking service, with or without `/rerank` at its end.',
+        example: 'https://api.example.org/v1',
+      }),
+    ),
+    reranker_model: orNull(
+      text({ description: "Model to ask for; null is the service's own.", example: 'rerank-small', maxLength: 200 }),
+    ),
+    reranker_api_key: orNull(
+      text({ description: 'Key for the reranking service.', example: 'a-key-from-the-provider', secret: 'all' }),
+    ),
+    reranker_timeout: duration({
+      description: 'How long one call of the reranking service may take.',
+      default: '5s',
+      min: '100ms',
+      max: '1m',
+    }),
     permalinks_include_project: flag({
       description: "Whether a permalink begins with its project's name.",
       default: true,
@@ -132,6 +155,10 @@ export const knowledgeSettings = group(
       ({ embedding_provider, embedding_folder }, report) => {
         if (embedding_provider !== 'folder' || embedding_folder !== null) return
         report(['embedding_folder'], 'is needed for the provider `folder`')
+      },
+      ({ reranker_enabled, reranker_url }, report) => {
+        if (!reranker_enabled || reranker_url !== null) return
+        report(['reranker_url'], 'is needed while `knowledge.reranker_enabled` is true')
       },
       ({ embedding_provider, semantic_search_enabled }, report) => {
         if (embedding_provider !== 'none' || semantic_search_enabled !== true) return

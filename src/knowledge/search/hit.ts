@@ -23,6 +23,8 @@ export interface RatedHit extends Hit {
   similarity: number
   /** The better hit that it is related to, where relations were followed. */
   via?: Via
+  /** What the reranking service said of it. */
+  relevance?: number
 }
 
 export interface Via {

@@ -50,6 +50,7 @@ export async function inspectQuery(
         word_score: words,
         chunks: chunks.slice(0, MOST_CHUNKS).map(({ number, similarity: own }) => ({ number, similarity: own })),
         is_on_page: isOnPage,
+        rerank_score: hit.relevance ?? null,
         via: viaOf(notes, hit.via),
       }))
     }),

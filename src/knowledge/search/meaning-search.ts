@@ -16,6 +16,7 @@ import type { Question } from './question/question.ts'
 import { QuestionVectors } from './question-vectors.ts'
 import type { TokenMeaning } from './rank/token-meaning.ts'
 import { rankHits } from './rank-hits.ts'
+import { rerankHits } from './rerank-hits.ts'
 import type { SearchIndex } from './search-index.ts'
 import { filterNotes, findRows, type Page } from './store-search.ts'
 import { hitObservations } from './store-search-hits.ts'
@@ -101,8 +102,12 @@ export class MeaningSearch {
       const ranked = isRanked ? await rankHits(snapshot, project, spokenText(request), first, meaning) : first
       return isExpanded ? expandHits(snapshot, project, ranked, request.filters) : ranked
     })
+    // Which ones are sorted again is the same for every page; those behind them stay where they are.
+    const { reranker } = this.#semantic
+    const isReranked = reranker !== null && page.offset < reranker.candidates
+    const sorted = isReranked ? await rerankHits(db, reranker, project, spokenText(request), best) : best
     const { question = request.question, isRelaxed = false } = found ?? {}
-    return { ...shown, question, isRelaxed, depth, isExpanded, hits: joinHits([best, ...others]) }
+    return { ...shown, question, isRelaxed, depth, isExpanded, hits: joinHits([sorted, ...others]) }
   }
 
   /** How many chunks, and rows by words, are looked at for the first results, for more of them, and so on up to the page. */

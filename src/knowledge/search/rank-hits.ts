@@ -48,13 +48,19 @@ export async function rankHits(
 }
 
 /** What is gone meanwhile has none. */
-async function textsOf(reader: Reader, project: Project, question: string, hits: readonly Hit[]) {
+export async function textsOf(
+  reader: Reader,
+  project: Project,
+  question: string,
+  hits: readonly Hit[],
+  longest: number = LONGEST_TEXT,
+): Promise<Map<number, Pick<Candidate, 'title' | 'text'>>> {
   const of = (kind: Hit['kind']) => hits.filter((hit) => hit.kind === kind)
   const texts = new Map<number, Pick<Candidate, 'title' | 'text'>>()
   const notes = await hitNotes(reader, project.id, [...new Set(hits.map(({ noteId }) => noteId))])
   const own = of('note')
   const share = (most: number) => Math.floor(most / Math.max(1, own.length))
-  const length = Math.min(LONGEST_TEXT, share(MOST_CHARACTERS))
+  const length = Math.min(longest, share(MOST_CHARACTERS))
   const wanted = new WantedWords(anyWord(parseQuestion(question)) ?? parseQuestion(question))
   const ids = own.map(({ noteId }) => noteId)
   const contents = await contentsOf(reader, ids, Math.min(LONGEST_READ, share(MOST_READ)))

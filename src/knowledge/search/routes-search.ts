@@ -24,7 +24,7 @@ export function searchRoutes(server: FastifyInstance, deps: KnowledgeDeps): void
     operationId: 'SearchNotes',
     summary: 'Search notes, observations and relations',
     description:
-      'One of `text`, `title`, `permalink` and `permalink_match`, or filters alone. The method QUERY does the same. 422 for several of them or a value outside its list; 400 for a bad metadata filter, and for a search by meaning where that is switched off or has no text.',
+      'One of `text`, `title`, `permalink` and `permalink_match`, or filters alone. The method QUERY does the same. 422 for several of them or a value outside its list; 400 for a bad metadata filter, and for a search by meaning where that is switched off or has no text. Where the server has hits sorted again by a service: 503 while that fails, 502 when its answer is none.',
     ...READ,
     bodyLimit: BODY_LIMIT,
     schema: { params: ProjectPath, querystring: SearchPage, body: SearchBody, response: { 200: SearchDocument } },

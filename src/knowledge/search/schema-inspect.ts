@@ -21,6 +21,7 @@ const Candidate = Type.Object({
   word_score: Type.Number({ description: 'By words; 0 when they do not find it.' }),
   chunks: Type.Array(Type.Object({ number: Type.Integer(), similarity: Type.Number() })),
   is_on_page: Type.Boolean(),
+  rerank_score: nullable(Type.Number({ description: 'What the reranking service said; null when it was not asked.' })),
   via: nullable(
     Type.Object(
       { external_id: Type.String(), title: Type.String(), relation_type: Type.String() },

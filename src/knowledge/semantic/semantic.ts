@@ -5,6 +5,7 @@ import type { Database } from '../../platform/storage/database.ts'
 import type { KnowledgeSettings } from '../deps.ts'
 import { Embeddings, type Serving } from './embeddings.ts'
 import { isSemantic } from './open-provider.ts'
+import { Reranker } from './rerank/reranker.ts'
 import { openVectorSearch, type VectorSearch } from './search/vector-search.ts'
 import { NoteVectorSync, type VectorSync } from './sync/vector-sync.ts'
 import { EmbedThread } from './thread/embed-thread.ts'
@@ -15,6 +16,8 @@ export type { Serving } from './embeddings.ts'
 export interface Semantic extends AsyncDisposable {
   readonly vectors: VectorSearch
   readonly sync: VectorSync
+  /** Null: the best hits are not sorted again. */
+  readonly reranker: Reranker | null
   /** Whose vectors answer questions about a project right now, and who embeds the question. `unavailable` when nobody can. */
   serving(projectId: number): Promise<Serving>
 }
@@ -38,9 +41,22 @@ export function openSemantic(deps: SemanticDeps): Semantic | null {
   return {
     vectors,
     sync,
+    reranker: openReranker(deps),
     serving: (projectId) => embeddings.serving(projectId),
     async [Symbol.asyncDispose]() {
       await Promise.all([vectors[Symbol.asyncDispose](), embeddings[Symbol.asyncDispose]()])
     },
   }
+}
+
+function openReranker({ settings, outbound }: SemanticDeps): Reranker | null {
+  if (!settings.reranker_enabled || settings.reranker_url === null) return null
+  return new Reranker({
+    outbound,
+    url: settings.reranker_url,
+    apiKey: settings.reranker_api_key,
+    model: settings.reranker_model,
+    timeoutMs: settings.reranker_timeout,
+    candidates: settings.reranker_candidates,
+  })
 }

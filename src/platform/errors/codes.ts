@@ -55,6 +55,12 @@ export const ERROR_CODES = {
     meaning: 'A defect of the server; the log has the cause under the request id.',
   },
   unimplemented: { http: 501, rpc: 12, retryable: false, meaning: 'This server does not offer the operation.' },
+  bad_gateway: {
+    http: 502,
+    rpc: 13,
+    retryable: false,
+    meaning: 'A service that this server was told to ask answered with something that is no answer.',
+  },
   unavailable: {
     http: 503,
     rpc: 14,
