@@ -1,4 +1,6 @@
+import type { EventEmitter } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { AppError } from '../errors/app-error.ts'
 import type { AccessLog } from './access-log.ts'
 import { errorAnswer } from './error-shapes.ts'
@@ -53,10 +55,19 @@ export function createNodeServer(
   // Beyond the count Node drops headers in silence; the size of the head bounds them already.
   server.maxHeadersCount = 0
   server.on('checkExpectation', onRequest)
+  answerHalfClosed(server)
   return server as unknown as Server
 }
 
 const SLASH = 0x2f
+// Nobody can tell a caller who only has nothing more to say from one who has gone; most answers take less than this.
+const AFTER_END_MS = 2_000
+
+/** Node would end the connection as soon as the caller ends its side, and with it every answer that is not ready by then. */
+function answerHalfClosed(server: EventEmitter): void {
+  Object.assign(server, { httpAllowHalfOpen: true })
+  server.on('connection', (socket: Socket) => socket.once('end', () => socket.setTimeout(AFTER_END_MS)))
+}
 
 function isReading({ method }: HttpRequest): boolean {
   return method === 'GET' || method === 'HEAD'

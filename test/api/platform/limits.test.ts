@@ -153,3 +153,30 @@ test('a port that is in use is named, with what to do', async () => {
   )
   await server.close()
 })
+
+test('a caller who has ended its side of the connection gets the answer', async () => {
+  const gates = gate()
+  await using platform = await startPlatform({ routes: waitingRoute(gates) })
+  const socket = connect({ port: platform.port, host: '127.0.0.1', allowHalfOpen: true })
+  const ended = new Promise<void>((resolve) =>
+    platform.server.server.once('connection', (own) => own.once('end', resolve)),
+  )
+  socket.end(`${HEAD}Content-Length: 2\r\n\r\n{}`)
+  await Promise.all([gates.reached, ended])
+  gates.open()
+  const answer = parseAnswer(Buffer.concat(await socket.toArray()).toString())
+  assert.deepEqual([answer.status, JSON.parse(answer.body)], [200, { done: true }])
+})
+
+test('the connection of a caller who has gone ends although no answer is ready', async () => {
+  const gates = gate()
+  await using platform = await startPlatform({ routes: waitingRoute(gates) })
+  const closed = new Promise<void>((resolve) =>
+    platform.server.server.once('connection', (own) => own.once('close', resolve)),
+  )
+  const socket = connect({ port: platform.port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.on('error', () => {}).end(`${HEAD}Content-Length: 2\r\n\r\n{}`)
+  await gates.reached
+  await closed
+  gates.open()
+})
