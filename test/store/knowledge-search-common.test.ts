@@ -90,10 +90,20 @@ eachDatabase('a word that is in almost every note', (context) => {
   })
 
   test('is known to be common without reading all of its rows', async () => {
-    const { common, holding } = await wordStatistics(notes.db, notes.project, ['common', 'exceptional', 'nowhere'])
-    assert.deepEqual([...common], ['common'])
-    assert.deepEqual([holding.get('exceptional'), holding.get('nowhere')], [1, 0])
-    assert.ok((holding.get('common') as number) > MANY * 0.9)
+    for (const isOnly of [true, false]) {
+      const words = ['common', 'exceptional', 'nowhere']
+      const { common, holding } = await wordStatistics(notes.db, notes.project, words, isOnly)
+      assert.deepEqual([...common], ['common'])
+      assert.deepEqual([holding.get('exceptional'), holding.get('nowhere')], [1, 0])
+      assert.ok((holding.get('common') as number) > MANY * 0.9)
+    }
+  })
+
+  test('is told from what is known already, and only the rest is read', async () => {
+    const known = await wordStatistics(notes.db, notes.project, ['common'], true)
+    const both = await wordStatistics(notes.db, notes.project, ['common', 'exceptional'], true, known)
+    assert.deepEqual(both, await wordStatistics(notes.db, notes.project, ['common', 'exceptional'], true))
+    assert.equal(await wordStatistics(notes.db, notes.project, ['common'], true, both), both)
   })
 
   test('is read from the newest row backwards, up to the limit', async () => {

@@ -27,7 +27,7 @@ const NOTE_COLUMNS = [
 const byIds = statement<{ projectId: number; ids: string }, ContextNote>(
   (_query, p, engine) => sql`
     select ${sql.join(NOTE_COLUMNS.map((column) => sql.ref(column)))} from notes
-    where id in ${numbersIn(engine, p('ids'))} and project_id = ${p('projectId')}`,
+    where id in ${numbersIn(engine, p('ids'))} and +project_id = ${p('projectId')}`,
 )
 
 export function notesByIds(reader: Reader, projectId: number, ids: readonly number[]): Promise<ContextNote[]> {

@@ -25,6 +25,8 @@ export interface OrderedRows {
   total: number
   /** False: there are at least so many. */
   isExact: boolean
+  /** What was learnt about the words. */
+  statistics?: WordStatistics
 }
 
 export interface TreeSearch {
@@ -82,6 +84,7 @@ export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
     scores,
     total: found.total,
     isExact: found.isExact && !begunWords(tree).some((word) => isApproximate(input, word)),
+    statistics,
   }
 }
 

@@ -99,7 +99,9 @@ export class MeaningSearch {
     const isExpanded = request.isExpanded ?? settings.graph_expansion
     const best = await db.read(async (snapshot) => {
       const isRanked = found !== null && fusion === 'weighted'
-      const ranked = isRanked ? await rankHits(snapshot, project, spokenText(request), first, meaning) : first
+      const ranked = isRanked
+        ? await rankHits(snapshot, project, spokenText(request), first, meaning, found.statistics)
+        : first
       return isExpanded ? expandHits(snapshot, project, ranked, request.filters) : ranked
     })
     // Which ones are sorted again is the same for every page; those behind them stay where they are.
@@ -158,8 +160,10 @@ export class MeaningSearch {
     const some = anyWord(question)
     const main = { mode: 'text', question: some ?? question } as const
     const page = { limit, offset: 0 }
-    const { rows } = await this.#deps.db.read((snapshot) => findRows(snapshot, project, main, filters, page))
-    return { question: main.question, isRelaxed: some !== null, rows }
+    const { rows, statistics } = await this.#deps.db.read((snapshot) =>
+      findRows(snapshot, project, main, filters, page),
+    )
+    return { question: main.question, isRelaxed: some !== null, rows, statistics }
   }
 }
 

@@ -10,8 +10,9 @@ import type { Candidate } from './rank/candidate.ts'
 import { rankedWords, rankNotes } from './rank/rank-notes.ts'
 import type { TokenMeaning } from './rank/token-meaning.ts'
 import { hitNotes, hitObservations, hitRelations } from './store-search-hits.ts'
+import { isOnlyProject } from './store-search-notes.ts'
 import { WantedWords } from './wanted-words.ts'
-import { wordStatistics } from './word-statistics.ts'
+import { type WordStatistics, wordStatistics } from './word-statistics.ts'
 
 /** So many are looked at closely: each costs some tenths of a millisecond. */
 export const MOST_RANKED = 50
@@ -28,6 +29,7 @@ export async function rankHits(
   question: string,
   hits: readonly RatedHit[],
   meaning: TokenMeaning | null,
+  known?: WordStatistics,
 ): Promise<RatedHit[]> {
   const first = hits.slice(0, MOST_RANKED)
   const texts = await textsOf(reader, project, question, first)
@@ -37,7 +39,7 @@ export async function rankHits(
     const similarity = hit.similarity > 0 ? hit.similarity : undefined
     return [{ noteId: hitKey(hit), ...known, ...(similarity !== undefined && { similarity }) }]
   })
-  const statistics = await wordStatistics(reader, project, rankedWords(question))
+  const statistics = await wordStatistics(reader, project, rankedWords(question), await isOnlyProject(reader), known)
   const byKey = new Map(first.map((hit) => [hitKey(hit), hit]))
   const ranked = rankNotes(question, candidates, statistics, meaning).map(({ noteId: key, score }) => {
     return { ...(byKey.get(key) as RatedHit), score }

@@ -27,7 +27,7 @@ const NOTE_COLUMNS = [
 const notesByIds = statement<{ projectId: number; ids: string }, HitNote>(
   (_query, p, engine) => sql`
     select ${sql.join(NOTE_COLUMNS.map((column) => sql.ref(column)))} from notes
-    where id in ${numbersIn(engine, p('ids'))} and project_id = ${p('projectId')}`,
+    where id in ${numbersIn(engine, p('ids'))} and +project_id = ${p('projectId')}`,
 )
 
 /** Those of the project; whatever else is asked for is not there. */

@@ -12,7 +12,7 @@ export type SearchedNote = FilteredNote & { id: number }
 const byIds = statement<{ projectId: number; ids: string }, SearchedNote>(
   (_query, p, engine) => sql`
     select id, type_key, updated_at, metadata from notes
-    where id in ${numbersIn(engine, p('ids'))} and project_id = ${p('projectId')}`,
+    where id in ${numbersIn(engine, p('ids'))} and +project_id = ${p('projectId')}`,
 )
 
 export async function searchedNotes(

@@ -9,6 +9,7 @@ import { findByTree, NO_ROWS, type OrderedRows } from './find-by-tree.ts'
 import { prepareFilters } from './passing-notes.ts'
 import { type RowKind, rowNumber, rowOf } from './row-number.ts'
 import { searchedNotes } from './store-search-notes.ts'
+import type { WordStatistics } from './word-statistics.ts'
 
 export interface FoundRow {
   noteId: number
@@ -23,6 +24,8 @@ export interface Found {
   total: number
   /** False: there are at least so many. */
   isExact: boolean
+  /** What was learnt about the words. */
+  statistics?: WordStatistics | undefined
 }
 
 export interface Page {
@@ -38,11 +41,11 @@ export async function findRows(
   filters: SearchFilters,
   { limit, offset }: Page,
 ): Promise<Found> {
-  const { numbers, scores, total, isExact } = await orderedRows(reader, project, main, filters, offset + limit)
+  const { numbers, scores, ...found } = await orderedRows(reader, project, main, filters, offset + limit)
   const rows = numbers
     .slice(offset, offset + limit)
     .map((number): FoundRow => ({ ...rowOf(number), score: scores.get(number) ?? 0 }))
-  return { rows, total, isExact }
+  return { rows, ...found }
 }
 
 function orderedRows(

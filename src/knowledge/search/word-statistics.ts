@@ -5,7 +5,7 @@ import { noteTally } from '../project/note-tally.ts'
 import { exactExpression, formExpression, type MatchScope, scopeExpression } from './match-expression.ts'
 import { rowOf } from './row-number.ts'
 import { KIND_WORDS } from './search-scope.ts'
-import { countEach, firstMatching, type Holding } from './store-search-index.ts'
+import { type AskedNotes, countEach, countNotesEach, firstMatching, type Holding } from './store-search-index.ts'
 
 export interface WordStatistics {
   /** How many notes the project has. */
@@ -16,24 +16,28 @@ export interface WordStatistics {
   common: ReadonlySet<string>
 }
 
+export const NOTHING_KNOWN: WordStatistics = { notes: 0, holding: new Map(), common: new Set() }
+
 const COUNTED = 200
 
 /**
  * What is known of words in a project. Of each, no more rows are read than are counted; how often a common one stands in all notes
- * is told from how far back the newest of them reach.
+ * is told from how far back the newest of them reach. What is known already is not read again.
  */
 export async function wordStatistics(
   reader: Reader,
   project: Project,
   words: Iterable<string>,
-  isOnlyProject = false,
+  isOnlyProject: boolean,
+  known: WordStatistics = NOTHING_KNOWN,
 ): Promise<WordStatistics> {
-  const unique = [...new Set(words)]
+  const unique = [...new Set(words)].filter((word) => !known.holding.has(word))
+  if (unique.length === 0 && known.holding.size > 0) return known
   const scope = notesOf(project, isOnlyProject)
   const tallies = await readTallies(reader, [noteTally(project.id)])
-  const counted = await countEach(
+  const counted = await countNotesEach(
     reader,
-    unique.map((word) => formExpression(reader.engine, scope, word)),
+    unique.map((word) => ofNotes(scope, (within) => formExpression(reader.engine, within, word))),
     COUNTED,
   )
   const notes = Math.max(tallies.get(noteTally(project.id)) ?? 0, ...counted.map(({ count }) => count), 0)
@@ -43,7 +47,11 @@ export async function wordStatistics(
     const { count, lowest } = counted[index] as Holding
     return [word, common.has(word) ? estimate(count, lowest, span, notes) : count]
   })
-  return { notes, holding: new Map(holding), common }
+  return {
+    notes: Math.max(notes, known.notes),
+    holding: new Map([...known.holding, ...holding]),
+    common: new Set([...known.common, ...common]),
+  }
 }
 
 /** Which of these words, not only other forms of them, are common. */
@@ -54,13 +62,17 @@ export async function commonAsWritten(
   isOnlyProject: boolean,
 ): Promise<ReadonlySet<string>> {
   const scope = notesOf(project, isOnlyProject)
-  const expressions = words.map((word) => exactExpression(reader.engine, scope, word))
-  const counts = await countEach(reader, expressions, COUNTED)
+  const asked = words.map((word) => ofNotes(scope, (within) => exactExpression(reader.engine, within, word)))
+  const counts = await countNotesEach(reader, asked, COUNTED)
   return new Set(words.filter((_, index) => (counts[index]?.count ?? 0) >= COUNTED))
 }
 
 function notesOf({ id }: Project, isOnlyProject: boolean): MatchScope {
   return { projectId: id, isOnlyProject, scope: [[KIND_WORDS.note]] }
+}
+
+function ofNotes(scope: MatchScope, expression: (within: MatchScope) => string): AskedNotes {
+  return { anyKind: expression({ ...scope, scope: [] }), notes: expression(scope) }
 }
 
 interface Span {
