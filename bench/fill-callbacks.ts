@@ -47,6 +47,8 @@ export async function fillCallbacks(
   const namespace = await namespaces.find('default')
   if (namespace === null) throw new Error('there is no namespace "default"')
   const entered = { rules: namespace, namespace: () => namespace }
+  // One process may fill a directory twice.
+  fills++
   let next = 0
   async function work(): Promise<void> {
     while (next < count) await runtime.starts.start(startOf(next++, url), entered)
@@ -58,11 +60,13 @@ export async function fillCallbacks(
   await db.close()
 }
 
+let fills = 0
+
 function startOf(number: number, url: string) {
   return create(StartCallbackExecutionRequestSchema, {
     namespace: 'default',
     identity: 'bench',
-    callbackId: `callback-${process.pid}-${number}`,
+    callbackId: `callback-${process.pid}-${fills}-${number}`,
     callback: { variant: { case: 'nexus', value: { url, header: {}, token: 'token-0123456789' } } },
     input: {
       case: 'completion',

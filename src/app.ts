@@ -13,7 +13,6 @@ import {
   openSearchIndex,
   openSemantic,
   registerKnowledge,
-  wordMeaningsLoader,
 } from './knowledge/index.ts'
 import { DenialRecorder } from './platform/audit/denials.ts'
 import { scheduleAuditRetention } from './platform/audit/retention.ts'
@@ -200,7 +199,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   await registerRpc(server, rpc)
 
   const supervisor = new Supervisor({ clock, log: named(log, 'workers') })
-  const meaning = semantic === null ? [] : [semantic.sync, wordMeaningsLoader({ clock, log: named(log, 'search') })]
+  const meaning = semantic === null ? [] : [semantic.sync]
   supervisor.start([jobs, readiness, searchIndex, ...meaning, callbacks.dispatcher])
   // A start that fails from here on stops its workers before it closes the database under them.
   starting.defer(() => supervisor.stop(settings.server.shutdown_timeout))

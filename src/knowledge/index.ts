@@ -11,5 +11,4 @@ export { countCreatedNotes, countNotes, notesOf } from './project/store-note-num
 export { registerKnowledge } from './register.ts'
 export { reindexNow } from './search/reindex-now.ts'
 export { openSearchIndex, type SearchIndex } from './search/search-index.ts'
-export { wordMeaningsLoader } from './search/word-meanings.ts'
 export { openSemantic, type Semantic } from './semantic/semantic.ts'

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { FakeClock } from '../../../test/support/fake-clock.ts'
-import { silentLogger } from '../../../test/support/silent-logger.ts'
 import { BuiltinModel } from '../semantic/builtin/builtin-model.ts'
 import { createTokenMeaning } from './rank/token-meaning.ts'
-import { loadWordMeanings, wordMeaningsLoader } from './word-meanings.ts'
+import { loadWordMeanings } from './word-meanings.ts'
 
 test('meanings of words are loaded once, by who asks first, and others have their turn meanwhile', async () => {
   let turns = 0
@@ -19,16 +17,4 @@ test('meanings of words are loaded once, by who asks first, and others have thei
   assert.ok(turns >= 2, `${turns} turns`)
   const words = ['coffee', 'the', 'grinder']
   assert.deepEqual(one.weightsOf(words), createTokenMeaning(BuiltinModel.table()).weightsOf(words))
-})
-
-test('a server loads them a while after its start, and stops before that at once', async () => {
-  const clock = new FakeClock()
-  const loader = wordMeaningsLoader({ clock, log: silentLogger() })
-  const running = loader.run(new AbortController().signal)
-  await clock.advance(10_000)
-  await running
-  const stopping = new AbortController()
-  const stopped = loader.run(stopping.signal)
-  stopping.abort()
-  await stopped
 })
