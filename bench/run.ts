@@ -21,6 +21,8 @@ if (unknown.length > 0 || wanted.length === 0) {
   process.exitCode = unknown.length > 0 ? 2 : 0
 }
 
+// Every server and directory of a scenario is cleaned up at the end of the process.
+process.setMaxListeners(100)
 if (unknown.length === 0) for (const name of wanted) await measure(name)
 
 async function load(name: string): Promise<Scenario> {

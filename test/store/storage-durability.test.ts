@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { isAppError } from '../../src/platform/errors/app-error.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
+import { SqliteLog } from '../../src/platform/storage/sqlite-log.ts'
 import { openOver } from './storage-disk.ts'
 import { allItems, gate, itemValue, put } from './storage-items.ts'
 
@@ -73,6 +75,32 @@ describe('the writer of SQLite and the disk', () => {
     assert.equal(await itemValue(db, 'b'), 2)
     // What was in the log when it failed is in the file: of the log, only what came later is needed.
     assert.ok(statSync(`${db.file}-wal`).size <= 10_000, `${statSync(`${db.file}-wal`).size}`)
+  })
+
+  test('a quick disk is waited for at once, a slow one aside, and asked from time to time whether it still is', async () => {
+    const db = await openOver(opened, async () => {})
+    let elapsedMs = 0
+    let stepMs = 0
+    const clock = Object.assign(new SystemClock(), { elapsedMs: () => (elapsedMs += stepMs) })
+    const walLog = new SqliteLog(db.file, clock)
+    /** How many syncs in a row are made aside. */
+    const aside = async () => {
+      for (let count = 0; ; count++) {
+        const synced = walLog.sync()
+        if (synced === undefined) return count
+        await synced
+      }
+    }
+    // The first one opens the log.
+    assert.equal(await aside(), 1)
+    assert.equal(await aside(), 0)
+    stepMs = 5
+    assert.equal(await aside(), 0)
+    assert.equal(await aside(), 63)
+    stepMs = 0
+    assert.equal(await aside(), 63)
+    assert.equal(await aside(), 0)
+    walLog.close()
   })
 
   test('closing waits until the disk has everything', async () => {

@@ -1,38 +1,59 @@
-import { closeSync, fdatasync, fsync, openSync } from 'node:fs'
+import { closeSync, fdatasync, fdatasyncSync, fsync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
+import type { Clock } from '../clock/clock.ts'
 
-const syncData = promisify(fdatasync)
+const syncInPool = promisify(fdatasync)
 const syncAll = promisify(fsync)
+
+// To let another thread wait, and to hear from it, costs some tenths of a millisecond of others' time.
+const QUICK_MS = 0.3
+// So often a disk that was slow is asked whether it still is.
+const ASK_EVERY = 64
 
 /**
  * The write-ahead log of a SQLite file. With `synchronous = normal` SQLite writes a commit into it without waiting for the disk, and
  * every commit lies behind the ones before it: when the log was synced after a commit, all of them are durable. The waiting is
- * ours, in a thread of the pool; inside SQLite it would stop the event loop.
+ * ours: in a thread of the pool, since inside SQLite it would stop the event loop; or here, when the disk is so quick that it does
+ * not matter.
  */
 export class SqliteLog {
   readonly #file: string
-  readonly #sync: (descriptor: number) => Promise<void>
+  readonly #clock: Clock
+  readonly #sync: ((descriptor: number) => Promise<void>) | undefined
   #descriptor: number | undefined
+  #isQuick = true
+  #sinceAsked = 0
 
-  constructor(file: string, sync: (descriptor: number) => Promise<void> = syncData) {
+  /** `sync`: for tests of a disk that is slow, or fails. */
+  constructor(file: string, clock: Clock, sync?: (descriptor: number) => Promise<void>) {
     this.#file = file
+    this.#clock = clock
     this.#sync = sync
   }
 
-  /** Ends when everything that was committed before the call is on disk. */
-  async sync(): Promise<void> {
-    if (this.#descriptor === undefined) {
-      this.#descriptor = openSync(`${this.#file}-wal`, 'r+')
-      await syncDirectory(dirname(this.#file))
-    }
-    await this.#sync(this.#descriptor)
+  /** Makes everything that was committed before the call durable; a promise when that takes a while. */
+  sync(): Promise<void> | undefined {
+    if (this.#descriptor === undefined) return this.#openAndSync()
+    if (this.#sync !== undefined) return this.#sync(this.#descriptor)
+    if (!this.#isQuick && ++this.#sinceAsked < ASK_EVERY) return syncInPool(this.#descriptor)
+    this.#sinceAsked = 0
+    const began = this.#clock.elapsedMs()
+    fdatasyncSync(this.#descriptor)
+    this.#isQuick = this.#clock.elapsedMs() - began < QUICK_MS
+    return undefined
   }
 
   // NOTE SQLite holds no locks on this file: closing a descriptor of one that it locks would drop them.
   close(): void {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor)
     this.#descriptor = undefined
+  }
+
+  async #openAndSync(): Promise<void> {
+    this.#descriptor = openSync(`${this.#file}-wal`, 'r+')
+    await syncDirectory(dirname(this.#file))
+    await (this.#sync ?? syncInPool)(this.#descriptor)
   }
 }
 

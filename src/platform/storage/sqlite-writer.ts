@@ -205,22 +205,35 @@ export class SqliteWriter {
   /** In the order of the commits; ends as soon as the disk has the one before. */
   async #answerWhenDurable(outcomes: readonly Outcome[]): Promise<void> {
     await this.#syncing
-    const syncing = this.#sync(outcomes).finally(() => {
-      if (this.#syncing === syncing) this.#syncing = undefined
-    })
-    this.#syncing = syncing
+    try {
+      const synced = this.#walLog.sync()
+      if (synced === undefined) this.#answerAll(outcomes)
+      else this.#syncing = this.#answerAfter(synced, outcomes)
+    } catch (error) {
+      this.#refuse(outcomes, error)
+    }
   }
 
-  async #sync(outcomes: readonly Outcome[]): Promise<void> {
+  async #answerAfter(synced: Promise<void>, outcomes: readonly Outcome[]): Promise<void> {
     try {
-      await this.#walLog.sync()
+      await synced
+      this.#answerAll(outcomes)
     } catch (error) {
-      this.#isLogUnsafe = true
-      this.#log.error({ err: error, writes: outcomes.length }, 'the disk did not take what was written')
-      for (const { operation } of outcomes) operation.reject(notTaken(error))
-      return
+      this.#refuse(outcomes, error)
     }
+    // Whoever commits next waits for this one first, so there is no other yet.
+    this.#syncing = undefined
+  }
+
+  #answerAll(outcomes: readonly Outcome[]): void {
     for (const outcome of outcomes) this.#answer(outcome)
+  }
+
+  /** Whether they are on disk nobody knows. */
+  #refuse(outcomes: readonly Outcome[], error: unknown): void {
+    this.#isLogUnsafe = true
+    this.#log.error({ err: error, writes: outcomes.length }, 'the disk did not take what was written')
+    for (const { operation } of outcomes) operation.reject(notTaken(error))
   }
 
   async #runOne(operation: Operation, careful: boolean): Promise<Outcome | typeof DEMOTED> {

@@ -37,7 +37,7 @@ export class SqliteDatabase implements Database {
     this.file = file
     this.#writer = new SqliteWriter({
       connection: new SqliteConnection(file, { readOnly: false }),
-      walLog: new SqliteLog(file, syncLog),
+      walLog: new SqliteLog(file, clock, syncLog),
       clock,
       signals: this.#signals,
       log,
