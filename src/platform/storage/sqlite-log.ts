@@ -8,8 +8,10 @@ const syncAll = promisify(fsync)
 
 // To let another thread wait, and to hear from it, costs some tenths of a millisecond of others' time.
 const QUICK_MS = 0.3
+// What one sync took counts so much for what the next is expected to take: one that is late makes no slow disk.
+const SHARE = 0.25
 // So often a disk that was slow is asked whether it still is.
-const ASK_EVERY = 64
+const ASK_EVERY = 32
 
 /**
  * The write-ahead log of a SQLite file. With `synchronous = normal` SQLite writes a commit into it without waiting for the disk, and
@@ -22,7 +24,7 @@ export class SqliteLog {
   readonly #clock: Clock
   readonly #sync: ((descriptor: number) => Promise<void>) | undefined
   #descriptor: number | undefined
-  #isQuick = true
+  #expectedMs = 0
   #sinceAsked = 0
 
   /** `sync`: for tests of a disk that is slow, or fails. */
@@ -36,11 +38,13 @@ export class SqliteLog {
   sync(): Promise<void> | undefined {
     if (this.#descriptor === undefined) return this.#openAndSync()
     if (this.#sync !== undefined) return this.#sync(this.#descriptor)
-    if (!this.#isQuick && ++this.#sinceAsked < ASK_EVERY) return syncInPool(this.#descriptor)
+    const isSlow = this.#expectedMs >= QUICK_MS
+    if (isSlow && ++this.#sinceAsked < ASK_EVERY) return syncInPool(this.#descriptor)
     this.#sinceAsked = 0
     const began = this.#clock.elapsedMs()
     fdatasyncSync(this.#descriptor)
-    this.#isQuick = this.#clock.elapsedMs() - began < QUICK_MS
+    const tookMs = this.#clock.elapsedMs() - began
+    this.#expectedMs = isSlow ? tookMs : this.#expectedMs + SHARE * (tookMs - this.#expectedMs)
     return undefined
   }
 
