@@ -1,16 +1,19 @@
 /** Notes whose words are as rare and as frequent as those of a language: few are in most notes, most are in few. */
+import { BuiltinModel } from '../src/knowledge/semantic/builtin/builtin-model.ts'
 import { type SampleNote, sequence } from './notes-data.ts'
 
+// English words, the frequent ones first, as the built-in model knows them; behind them names and rare words, which it cuts into pieces.
+const KNOWN = BuiltinModel.table().vocabulary.filter((word) => /^[a-z]{3,}$/.test(word))
 const SYLLABLES = 'ba ce di fo gu ha ke li mo nu pa re si to vu wa ze al en ir os un'.split(' ')
 const VOCABULARY = 60_000
 const FOLDERS = 50
 
-/** The word that is the so many most frequent one: the frequent ones are short. */
+/** The word that is the so many most frequent one. */
 export function wordOf(rank: number): string {
+  const known = KNOWN[rank]
+  if (known !== undefined) return known
   let word = ''
-  for (let rest = rank + SYLLABLES.length; rest > 0; rest = Math.floor(rest / SYLLABLES.length)) {
-    word += SYLLABLES[rest % SYLLABLES.length]
-  }
+  for (let rest = rank; rest > 0; rest = Math.floor(rest / SYLLABLES.length)) word += SYLLABLES[rest % SYLLABLES.length]
   return word
 }
 

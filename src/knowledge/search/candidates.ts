@@ -27,11 +27,12 @@ const MOST_COMPARED = 5_000
 // So few notes are looked at one by one, when everything that has a common word would have to be read instead.
 const FEW_NOTES = 100
 
-export async function newestRows(reader: Reader, expression: string): Promise<Candidates> {
+/** `isCounted`: somebody wants to know how many there are. */
+export async function newestRows(reader: Reader, expression: string, isCounted: boolean): Promise<Candidates> {
   const numbers = await matchingRows(reader, expression, MOST_RANKED + 1)
   const isWhole = numbers.length <= MOST_RANKED
-  const total = isWhole ? numbers.length : await countRows(reader, expression, MOST_COUNTED + 1)
-  const isExact = total <= MOST_COUNTED
+  const total = isWhole || !isCounted ? numbers.length : await countRows(reader, expression, MOST_COUNTED + 1)
+  const isExact = isWhole || (isCounted && total <= MOST_COUNTED)
   return { numbers, isWhole, total: Math.min(total, MOST_COUNTED), isExact, changedAt: null }
 }
 

@@ -38,6 +38,8 @@ export interface TreeSearch {
   filters: SearchFilters
   /** How many rows from the first one on. */
   wanted: number
+  /** False: nobody asks how many there are. */
+  isCounted: boolean
 }
 
 export const NO_ROWS: OrderedRows = { numbers: [], scores: new Map(), total: 0, isExact: true }
@@ -47,7 +49,7 @@ const MOST_PROMISING = 500
 const MOST_COLLECTED = 5_000
 
 export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
-  const { reader, project, tree, words, filters, wanted } = search
+  const { reader, project, tree, words, filters, wanted, isCounted } = search
   const { engine } = reader
   const prepared = prepareFilters(filters)
   if (prepared.kinds === null) return NO_ROWS
@@ -68,7 +70,7 @@ export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
   const expression = matchExpression(engine, input)
   const found = prepared.mustCompare
     ? await comparedRows(reader, project, expression, filters, prepared)
-    : await newestRows(reader, expression)
+    : await newestRows(reader, expression, isCounted || wanted > MOST_RANKED)
   const ranked = new Set(found.numbers.slice(0, MOST_RANKED))
   if (found.total > MOST_RANKED) {
     const isPassing = prepared.mustCompare ? new Set(found.numbers) : null

@@ -160,8 +160,9 @@ export class MeaningSearch {
     const some = anyWord(question)
     const main = { mode: 'text', question: some ?? question } as const
     const page = { limit, offset: 0 }
+    // Nobody is told how many there are.
     const { rows, statistics } = await this.#deps.db.read((snapshot) =>
-      findRows(snapshot, project, main, filters, page),
+      findRows(snapshot, project, main, filters, page, false),
     )
     return { question: main.question, isRelaxed: some !== null, rows, statistics }
   }

@@ -33,15 +33,17 @@ export interface Page {
   offset: number
 }
 
-/** The caller awaits `searchIndex.caughtUp()` first. */
+/** The caller awaits `searchIndex.caughtUp()` first. `isCounted`: whether the total is to be trusted. */
 export async function findRows(
   reader: Reader,
   project: Project,
   main: Main,
   filters: SearchFilters,
   { limit, offset }: Page,
+  isCounted = true,
 ): Promise<Found> {
-  const { numbers, scores, ...found } = await orderedRows(reader, project, main, filters, offset + limit)
+  const wanted = offset + limit
+  const { numbers, scores, ...found } = await orderedRows(reader, project, main, filters, { wanted, isCounted })
   const rows = numbers
     .slice(offset, offset + limit)
     .map((number): FoundRow => ({ ...rowOf(number), score: scores.get(number) ?? 0 }))
@@ -53,13 +55,13 @@ function orderedRows(
   project: Project,
   main: Main,
   filters: SearchFilters,
-  wanted: number,
+  { wanted, isCounted }: { wanted: number; isCounted: boolean },
 ): Promise<OrderedRows> | OrderedRows {
   switch (main.mode) {
     case 'text': {
       const { tree, words, tags } = main.question
       const all = tags.length === 0 ? filters : { ...filters, tags: [...new Set([...(filters.tags ?? []), ...tags])] }
-      if (tree !== null) return findByTree({ reader, project, tree, words, filters: all, wanted })
+      if (tree !== null) return findByTree({ reader, project, tree, words, filters: all, wanted, isCounted })
       return tags.length === 0 ? NO_ROWS : findByFilters(reader, project, all, wanted)
     }
     case 'title': {
