@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { notesByIds } from '../../src/knowledge/context/store-context.ts'
 import { backlinksOf } from '../../src/knowledge/link/backlinks.ts'
 import { resolveExactly } from '../../src/knowledge/link/resolve-exactly.ts'
 import { waitingRelations } from '../../src/knowledge/link/store-waiting-relations.ts'
+import { hitNotes } from '../../src/knowledge/search/store-search-hits.ts'
+import { searchedNotes } from '../../src/knowledge/search/store-search-notes.ts'
 import type { Reader } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { LinkedNotes } from './links-fixture.ts'
@@ -51,5 +54,17 @@ eachDatabase('plans of links', ({ open }) => {
       assert.doesNotMatch(plan, SCAN)
       assert.doesNotMatch(plan, NAMES_SCAN)
     }
+  })
+
+  test('notes that were found are looked up one by one, not among all of the project', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const { id } = await notes.add({ path: 'a.md', body: 'a' })
+    const plans = await plansOf(notes, async (reader) => {
+      await hitNotes(reader, notes.project.id, [id])
+      await searchedNotes(reader, notes.project.id, [id])
+      await notesByIds(reader, notes.project.id, [id])
+    })
+    assert.equal(plans.length, 3)
+    for (const plan of plans) assert.match(plan, /SEARCH notes USING INTEGER PRIMARY KEY|using notes_pkey/i)
   })
 })
