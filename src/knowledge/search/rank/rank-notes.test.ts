@@ -142,3 +142,17 @@ test('any question over any notes gives each note once, with a score from 0 to 1
     { numRuns: 50 },
   )
 })
+
+test('a question in a script that the model never saw is answered by its words', () => {
+  const [first, second] = rankNotes(
+    '𖽑𖽓',
+    [
+      { noteId: 1, title: 'A', text: 'rhoncus' },
+      { noteId: 2, title: 'B', text: 'lorem 𖽑𖽓 ipsum' },
+    ],
+    { notes: 2 },
+    MEANING,
+  )
+  assert.deepEqual([first?.noteId, second?.noteId], [2, 1])
+  assert.ok((first?.score as number) > (second?.score as number) && (second?.score as number) >= 0)
+})
