@@ -26,7 +26,7 @@ const CHECKS: [name: string, program: string, args: string[]][] = [
     ['check', '--diagnostic-level=warn', '--error-on-warnings'],
   ],
 ]
-const DEADLINE_MS = 18 * 60_000
+const DEADLINE_MS = 19.5 * 60_000
 const RUN_PREFIX = 'commonplace-run-'
 
 interface Totals {
