@@ -80,9 +80,10 @@ export class MiniClone {
   calls(): NpmCall[] {
     const file = join(this.#fake, 'calls')
     if (!existsSync(file)) return []
+    // The last line may still be on its way, and the file is there before the first.
     return readFileSync(file, 'utf8')
-      .trim()
       .split('\n')
+      .slice(0, -1)
       .map((line) => JSON.parse(line))
   }
 
