@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SystemClock } from '../../src/platform/clock/clock.ts'
+import { openDatabase } from '../../src/platform/storage/open.ts'
 import { startReceiver } from '../support/receivers/receiver.ts'
+import { silentLogger } from '../support/silent-logger.ts'
 import { assertSays, eachServer, errorOf, NOBODY } from './callbacks-api.ts'
 
 const RFC_3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3}|\.\d{6})?Z$/
@@ -57,6 +60,31 @@ eachServer(
       assert.deepEqual([closed.input, closed.outcome, closed.longPollToken], [completion, outcome, undefined])
       const plain = await callbacks().describe('asked', '?includeInput=false&includeOutcome=0')
       assert.deepEqual(Object.keys(plain), ['info'])
+    })
+
+    test('one whose stored callback cannot be read is shown without it, and is not replayed', async () => {
+      await callbacks().startRun('unreadable')
+      await callbacks().closed('unreadable')
+      const { dataDir, databaseUrl } = callbacks().server
+      const clock = new SystemClock()
+      await using db = await openDatabase({ dataDir, databaseUrl, poolSize: 1, clock, log: silentLogger() })
+      const { run_number: number } = await db.query
+        .selectFrom('callback_runs')
+        .select('run_number')
+        .where('callback_id', '=', 'unreadable')
+        .executeTakeFirstOrThrow()
+      await db.write((tx) =>
+        tx.query
+          .updateTable('callback_inputs')
+          .set({ callback: Buffer.from('nonsense') })
+          .where('run_number', '=', number)
+          .execute(),
+      )
+      const { info, outcome } = await callbacks().describe('unreadable', '?includeOutcome=true')
+      assert.deepEqual([info.callbackId, info.callback, outcome], ['unreadable', undefined, { success: {} }])
+      const refused = await callbacks().api.post(callbacks().at('unreadable', '/replay'), 400, { body: {} })
+      assert.equal(errorOf(refused).code, 9)
+      assert.match(errorOf(refused).message, /cannot be decrypted/)
     })
 
     test('of a delivered failure says that delivery succeeded', async () => {

@@ -21,7 +21,7 @@ import { durationOf } from '../wire/duration.ts'
 import { readMessage } from '../wire/json.ts'
 import { timestampOf } from '../wire/timestamp.ts'
 import type { DescribedRun, RunWithFailures } from './store-describe.ts'
-import { openCallback } from './stored-callback.ts'
+import { openCallback, StoredCallbackUnreadable } from './stored-callback.ts'
 
 export interface DescribeFacts {
   cipher: Cipher
@@ -77,8 +77,12 @@ function infoOf(run: DescribedRun, { cipher, now, blockedReason }: DescribeFacts
   })
 }
 
-/** It is write-only: whoever reads a run must not be able to resolve its target. */
-function withoutToken(callback: Callback): Callback {
+/**
+ * It is write-only: whoever reads a run must not be able to resolve its target. A callback that cannot be read is left out: the rest
+ * says why the run failed.
+ */
+function withoutToken(callback: Callback | StoredCallbackUnreadable): Callback | undefined {
+  if (callback instanceof StoredCallbackUnreadable) return undefined
   if (callback.variant.case === 'nexus') callback.variant.value.token = ''
   return callback
 }

@@ -15,7 +15,7 @@ import type { StartAnswer } from './run.ts'
 import type { StartRuns } from './start-runs.ts'
 import { copyAttributes, findReplaySources, type ReplaySource } from './store-replays.ts'
 import { findRun } from './store-runs.ts'
-import { openCallback } from './stored-callback.ts'
+import { openCallback, StoredCallbackUnreadable } from './stored-callback.ts'
 
 /** What is to be started of it. */
 export interface ReplayNames {
@@ -51,7 +51,9 @@ export function replayStart(
 ): ValidStart {
   const { policy } = namespace
   requireEnabled(policy)
-  const { callback, target } = checkCallback(openCallback(cipher, input.callback, run.runId), namespace)
+  const opened = openCallback(cipher, input.callback, run.runId)
+  if (opened instanceof StoredCallbackUnreadable) throw opened
+  const { callback, target } = checkCallback(opened, namespace)
   return {
     namespace: namespace.name,
     identity: '',

@@ -1,6 +1,7 @@
 import { fromBinary } from '@bufbuild/protobuf'
 import { CallbackExecutionCompletionSchema } from '../../gen/temporal/api/callback/v1/message_pb.js'
 import { type Callback, CallbackSchema } from '../../gen/temporal/api/common/v1/message_pb.js'
+import { AppError } from '../../platform/errors/app-error.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
 import { type CompletionBody, completionBody } from '../destination/completion-body.ts'
 import { readTarget, type Target } from '../destination/target.ts'
@@ -19,32 +20,42 @@ export function sealCallback(cipher: Cipher, bytes: Uint8Array, runId: string): 
   return cipher.seal(bytes, binding(runId))
 }
 
-/** What is stored of a run cannot be sent, now or later. The message is for whoever started it. */
-export class StoredCallbackUnreadable extends Error {
-  override name = 'StoredCallbackUnreadable'
+/** What is stored of a run cannot be read, now or later. The message is for whoever started it. */
+export class StoredCallbackUnreadable extends AppError {
+  constructor(message: string, cause?: unknown) {
+    super('failed_precondition', message, { cause })
+  }
 }
 
-export function openCallback(cipher: Cipher, sealed: Uint8Array, runId: string): Callback {
+export function openCallback(cipher: Cipher, sealed: Uint8Array, runId: string): Callback | StoredCallbackUnreadable {
   const bytes = cipher.open(sealed, binding(runId))
   if (bytes === undefined) {
-    throw new StoredCallbackUnreadable(
+    return new StoredCallbackUnreadable(
       `The callback of run ${runId} cannot be decrypted: it was changed, or encrypted with another key`,
     )
   }
-  return fromBinary(CallbackSchema, bytes)
+  return parsed(runId, () => fromBinary(CallbackSchema, bytes))
 }
 
 export function openSendable(cipher: Cipher, input: RunInput, runId: string): Sendable | StoredCallbackUnreadable {
+  const callback = openCallback(cipher, input.callback, runId)
+  if (callback instanceof StoredCallbackUnreadable) return callback
+  if (callback.variant.case !== 'nexus')
+    return new StoredCallbackUnreadable(`The callback of run ${runId} has no address`)
+  const { value } = callback.variant
+  const target = targetOf(value.url)
+  if (target === undefined) return new StoredCallbackUnreadable(`The address of run ${runId} cannot be read`)
+  const completion = parsed(runId, () =>
+    completionBody(fromBinary(CallbackExecutionCompletionSchema, input.completion)),
+  )
+  return completion instanceof StoredCallbackUnreadable ? completion : { target, callback: value, completion }
+}
+
+function parsed<T>(runId: string, parse: () => T): T | StoredCallbackUnreadable {
   try {
-    const { variant } = openCallback(cipher, input.callback, runId)
-    if (variant.case !== 'nexus') return new StoredCallbackUnreadable(`The callback of run ${runId} has no address`)
-    const target = targetOf(variant.value.url)
-    if (target === undefined) return new StoredCallbackUnreadable(`The address of run ${runId} cannot be read`)
-    const completion = completionBody(fromBinary(CallbackExecutionCompletionSchema, input.completion))
-    return { target, callback: variant.value, completion }
+    return parse()
   } catch (cause) {
-    if (cause instanceof StoredCallbackUnreadable) return cause
-    return new StoredCallbackUnreadable(`What is stored of run ${runId} cannot be parsed`, { cause })
+    return new StoredCallbackUnreadable(`What is stored of run ${runId} cannot be parsed`, cause)
   }
 }
 
