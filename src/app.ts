@@ -199,8 +199,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   await registerRpc(server, rpc)
 
   const supervisor = new Supervisor({ clock, log: named(log, 'workers') })
-  const meaning = semantic === null ? [] : [semantic.sync]
-  supervisor.start([jobs, readiness, searchIndex, ...meaning, callbacks.dispatcher])
+  supervisor.start([jobs, readiness, searchIndex, ...(semantic === null ? [] : [semantic.sync]), callbacks.dispatcher])
   // A start that fails from here on stops its workers before it closes the database under them.
   starting.defer(() => supervisor.stop(settings.server.shutdown_timeout))
 

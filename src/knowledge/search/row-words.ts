@@ -37,8 +37,8 @@ export interface CountedRow {
 interface Tally {
   text: string
   hash: number
-  /** Undefined for a stem; null where it has none that differs. */
-  stem: Tally | null | undefined
+  /** Null where it has none that differs, and of a stem. */
+  stem: Tally | null
   row: number
   count: number
 }
@@ -69,7 +69,7 @@ export function countWords(row: CountedTexts): CountedRow {
     }
   }
   const stems: Tally[] = []
-  for (const word of counted) if (word.stem) count(word.stem, word.count, stems)
+  for (const word of counted) if (word.stem !== null) count(word.stem, word.count, stems)
 
   const entries = new Float64Array(Math.min(MOST_WORDS, beginnings.size + counted.length + stems.length))
   let next = 0
@@ -103,12 +103,12 @@ function keptWord(word: string): Tally {
 }
 
 function keptStem(stem: string): Tally {
-  const tally = tallyOf(stem, STEM, undefined)
+  const tally = tallyOf(stem, STEM, null)
   stemTallies.set(stem, tally)
   return tally
 }
 
-function tallyOf(text: string, mark: string, stem: Tally | null | undefined): Tally {
+function tallyOf(text: string, mark: string, stem: Tally | null): Tally {
   return { text, hash: hashOf(mark, text), stem, row: 0, count: 0 }
 }
 

@@ -1,9 +1,11 @@
+import { answeredList } from './answered-list.ts'
 import { CallFailed } from './call-failed.ts'
 import { unitVector } from './unit-vector.ts'
 
 /** The vectors of an answer in the order of the texts, at length one. Throws for whatever is wrong with it. */
 export function readEmbeddings(body: Uint8Array, count: number, who: string): Float32Array[] {
-  const list = listOf(body, who)
+  const list = answeredList(body, 'data', 'vectors')
+  if (typeof list === 'string') throw misunderstood(who, list)
   if (list.length !== count) throw misunderstood(who, `gave ${list.length} vectors for ${count} texts`)
   const vectors: (Float32Array | undefined)[] = Array.from({ length: count })
   for (const [at, item] of list.entries()) {
@@ -15,18 +17,6 @@ export function readEmbeddings(body: Uint8Array, count: number, who: string): Fl
     vectors[index] = unitVector(numbersOf(embedding, who), who)
   }
   return vectors as Float32Array[]
-}
-
-function listOf(body: Uint8Array, who: string): unknown[] {
-  let answer: unknown
-  try {
-    answer = JSON.parse(new TextDecoder().decode(body))
-  } catch {
-    throw misunderstood(who, 'did not answer with JSON')
-  }
-  const list = typeof answer === 'object' && answer !== null ? (answer as { data?: unknown }).data : undefined
-  if (!Array.isArray(list)) throw misunderstood(who, 'answered without a list of vectors')
-  return list
 }
 
 /** Some services answer with base64 of 32-bit numbers whatever they are asked for. */

@@ -1,4 +1,3 @@
-import { BuiltinModel } from '../../semantic/builtin/builtin-model.ts'
 import type { TokenTable } from '../../semantic/builtin/model-file.ts'
 import { NearWords } from './near-words.ts'
 
@@ -13,14 +12,6 @@ export interface TokenMeaning {
     least: number,
     found: (term: number, word: number, cosine: number) => void,
   ): void
-}
-
-let opened: TokenMeaning | undefined
-
-/** Loads the table on the first call; one for the whole process. */
-export function openTokenMeaning(): TokenMeaning {
-  opened ??= createTokenMeaning(BuiltinModel.table())
-  return opened
 }
 
 export function createTokenMeaning(table: TokenTable): TokenMeaning {

@@ -1,4 +1,6 @@
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { HEADER_BYTES, type ModelHeader, readModelFile, readModelHeader, type TokenTable } from './model-file.ts'
 import { createRowSum, MOST_ROWS, type RowSum } from './row-sum.ts'
@@ -6,6 +8,7 @@ import { Tokenizer } from './tokenizer.ts'
 
 // In a bundle this module is part of the program, and the model lies beside it.
 const FILE = import.meta.url.endsWith('.ts') ? './model.bin' : './builtin-model.bin'
+const PATH = fileURLToPath(new URL(FILE, import.meta.url))
 
 /**
  * The embedding model inside the product: a text's vector is the sum of its tokens' rows, at length one. No order of
@@ -34,11 +37,10 @@ export class BuiltinModel {
 
   /** What it would be, without loading it. */
   static header(): ModelHeader {
-    const path = fileURLToPath(new URL(FILE, import.meta.url))
     const bytes = new Uint8Array(HEADER_BYTES)
-    const file = openSync(path, 'r')
+    const file = openSync(PATH, 'r')
     try {
-      return readModelHeader(bytes.subarray(0, readSync(file, bytes)), path)
+      return readModelHeader(bytes.subarray(0, readSync(file, bytes)), PATH)
     } finally {
       closeSync(file)
     }
@@ -49,8 +51,14 @@ export class BuiltinModel {
   }
 
   static table(): TokenTable {
-    const path = fileURLToPath(new URL(FILE, import.meta.url))
-    return readModelFile(readFileSync(path), path)
+    return readModelFile(readFileSync(PATH), PATH)
+  }
+
+  /** The same without waiting for the disk; others have their turn before it is checked. */
+  static async loadTable(): Promise<TokenTable> {
+    const bytes = await readFile(PATH)
+    await nextTurn()
+    return readModelFile(bytes, PATH)
   }
 
   /** A text without a single token has the vector of the unknown token: every vector has length one. */

@@ -1,9 +1,12 @@
 import { AppError } from '../../../platform/errors/app-error.ts'
+import { answeredList } from '../answered-list.ts'
 
 /** `{results: [{index, relevance_score}]}` by text. `bad_gateway` for whatever is wrong with it. */
 export function readRelevance(body: Uint8Array, count: number, who: string): (number | undefined)[] {
   const scores: (number | undefined)[] = Array.from({ length: count })
-  for (const item of listOf(body, who)) {
+  const list = answeredList(body, 'results', 'results')
+  if (typeof list === 'string') throw misunderstood(who, list)
+  for (const item of list) {
     const { index, relevance_score: score } = (item ?? {}) as { index?: unknown; relevance_score?: unknown }
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= count) {
       throw misunderstood(who, 'judged a text that it was not asked about')
@@ -15,18 +18,6 @@ export function readRelevance(body: Uint8Array, count: number, who: string): (nu
     scores[index] = score
   }
   return scores
-}
-
-function listOf(body: Uint8Array, who: string): unknown[] {
-  let answer: unknown
-  try {
-    answer = JSON.parse(new TextDecoder().decode(body))
-  } catch {
-    throw misunderstood(who, 'did not answer with JSON')
-  }
-  const list = typeof answer === 'object' && answer !== null ? (answer as { results?: unknown }).results : undefined
-  if (!Array.isArray(list)) throw misunderstood(who, 'answered without a list of results')
-  return list
 }
 
 function misunderstood(who: string, what: string): AppError {
