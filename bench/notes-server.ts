@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { benchDirectory } from './bench-directory.ts'
 import { cloneNotes } from './clone-notes.ts'
 import { fillNotes } from './fill-notes.ts'
+import { loadPost } from './load.ts'
+import { sampleNote } from './notes-data.ts'
 import { type ServerProcess, start, startProduct } from './server-process.ts'
 
 export const TOKEN = 'bench-administrator-token-0123456789abcdef'
@@ -48,6 +50,32 @@ export async function startWithNotes(
   const pathsFile = join(directory, 'paths.txt')
   writeFileSync(pathsFile, noteIds.map((id) => `${base}/entities/${id}`).join('\n'))
   return { product, directory, base, noteIds, pathsFile }
+}
+
+/** Creating notes like those that are there, and adding a line to any of those. */
+export function writeLoads(
+  { product, base, pathsFile }: NotesServer,
+  notes: number,
+  load: { seconds: number; connections: number },
+) {
+  const content = sampleNote(notes).content.replaceAll(`Note ${notes}`, 'Note [<id>]')
+  const common = { ...load, headers: { authorization: `Bearer ${TOKEN}` } }
+  return {
+    create: () =>
+      loadPost({
+        ...common,
+        url: `${product.url}${base}/entities`,
+        body: JSON.stringify({ title: 'Note [<id>]', directory: 'new', content }),
+      }),
+    patch: () =>
+      loadPost({
+        ...common,
+        method: 'PATCH',
+        url: product.url,
+        pathsFile,
+        body: JSON.stringify({ operation: 'append', content: 'One more line [<id>] about [[Note 17]].' }),
+      }),
+  }
 }
 
 /** Bare routes over a database of their own. */

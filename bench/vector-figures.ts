@@ -11,7 +11,7 @@ import { openDatabase } from '../src/platform/storage/open.ts'
 import type { AskedVectors } from './ask-vectors.ts'
 import { benchDirectory } from './bench-directory.ts'
 import { randomDirection } from './random-direction.ts'
-import type { Measurement } from './scenario.ts'
+import { type Measurement, percentile } from './scenario.ts'
 
 const DIMENSIONS = 256
 const K = 100
@@ -109,9 +109,4 @@ function bareScans(chunks: number): { timesMs: number[]; cpuMs: number } {
   }
   const { user, system } = process.cpuUsage(cpu)
   return { timesMs, cpuMs: (user + system) / 1_000 / QUESTIONS }
-}
-
-function percentile(values: readonly number[], percent: number): number {
-  const sorted = [...values].sort((one, other) => one - other)
-  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] as number
 }

@@ -1,6 +1,5 @@
 import { loadPost } from '../load.ts'
-import { sampleNote } from '../notes-data.ts'
-import { type NotesServer, startWithNotes, TOKEN } from '../notes-server.ts'
+import { type NotesServer, startWithNotes, TOKEN, writeLoads } from '../notes-server.ts'
 import { median, type Scenario } from '../scenario.ts'
 
 const FEW = 10_000
@@ -50,28 +49,16 @@ function noRates(): Rates {
 }
 
 /** Get and patch take any note each time, so answers that are kept help as far as they reach; resolve takes one for a round. */
-function workOf({ product, base, pathsFile, noteIds }: NotesServer, notes: number) {
-  const content = sampleNote(notes).content.replaceAll(`Note ${notes}`, 'Note [<id>]')
-  const common = { seconds: SECONDS, connections: CONNECTIONS, headers: HEADERS }
+function workOf(server: NotesServer, notes: number) {
+  const { product, base, pathsFile, noteIds } = server
+  const load = { seconds: SECONDS, connections: CONNECTIONS }
+  const common = { ...load, headers: HEADERS }
   const anyId = () => noteIds[Math.floor(Math.random() * noteIds.length)]
   return {
     get: () => loadPost({ ...common, method: 'GET', url: product.url, pathsFile, body: '' }),
     resolve: () =>
       loadPost({ ...common, url: `${product.url}${base}/resolve`, body: JSON.stringify({ identifier: anyId() }) }),
-    create: () =>
-      loadPost({
-        ...common,
-        url: `${product.url}${base}/entities`,
-        body: JSON.stringify({ title: 'Note [<id>]', directory: 'new', content }),
-      }),
-    patch: () =>
-      loadPost({
-        ...common,
-        method: 'PATCH',
-        url: product.url,
-        pathsFile,
-        body: JSON.stringify({ operation: 'append', content: 'One more line [<id>] about [[Note 17]].' }),
-      }),
+    ...writeLoads(server, notes, load),
   }
 }
 

@@ -1,6 +1,6 @@
 import { loadPost } from '../load.ts'
 import { sampleNote } from '../notes-data.ts'
-import { startWithNotes, startYardstick, TOKEN } from '../notes-server.ts'
+import { startWithNotes, startYardstick, writeLoads } from '../notes-server.ts'
 import { median, type Scenario } from '../scenario.ts'
 
 const NOTES = 10_000
@@ -12,36 +12,17 @@ export const scenario: Scenario = {
   description: `creating and patching notes of 2 KB among ${NOTES} against a bare route that inserts one row of 2 KB, ${CONNECTIONS} connections, durable, SQLite`,
   async run(say) {
     const bare = await startYardstick()
-    const { product, base, pathsFile } = await startWithNotes(say, NOTES)
-
-    const sample = sampleNote(NOTES)
-    const content = sample.content.replaceAll(`Note ${NOTES}`, 'Note [<id>]')
-    const common = { seconds: SECONDS, connections: CONNECTIONS }
-    const headers = { authorization: `Bearer ${TOKEN}` }
+    const server = await startWithNotes(say, NOTES)
+    const load = { seconds: SECONDS, connections: CONNECTIONS }
     const work = {
       insert: () =>
         loadPost({
-          ...common,
+          ...load,
           url: `${bare.url}/yardstick`,
           headers: {},
-          body: JSON.stringify({ payload: `[<id>]${content}` }),
+          body: JSON.stringify({ payload: `[<id>]${sampleNote(NOTES).content}` }),
         }),
-      create: () =>
-        loadPost({
-          ...common,
-          url: `${product.url}${base}/entities`,
-          headers,
-          body: JSON.stringify({ title: 'Note [<id>]', directory: 'new', content }),
-        }),
-      patch: () =>
-        loadPost({
-          ...common,
-          method: 'PATCH',
-          url: product.url,
-          pathsFile,
-          headers,
-          body: JSON.stringify({ operation: 'append', content: 'One more line [<id>] about [[Note 17]].' }),
-        }),
+      ...writeLoads(server, NOTES, load),
     }
     const rates: Record<keyof typeof work, number[]> = { insert: [], create: [], patch: [] }
     // The first round only warms up.
@@ -57,7 +38,7 @@ export const scenario: Scenario = {
             .join(', ')}`,
         )
     }
-    await Promise.all([product.stop(), bare.stop()])
+    await Promise.all([server.product.stop(), bare.stop()])
     const share = (one: number[], other: number[]) =>
       median(one.map((rate, at) => (100 * rate) / (other[at] as number)))
     const createShare = share(rates.create, rates.insert)

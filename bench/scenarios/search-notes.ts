@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { benchDirectory } from '../bench-directory.ts'
 import { fillNotes } from '../fill-notes.ts'
 import { naturalNote, wordOf } from '../natural-notes.ts'
-import { median, type Scenario } from '../scenario.ts'
+import { median, percentile, type Scenario } from '../scenario.ts'
 import { startProduct } from '../server-process.ts'
 
 const FEW = 10_000
@@ -100,9 +100,4 @@ function bodyOf(kind: Kind, number: number): object {
   const at = Math.floor(Math.random() * (words.length - 8))
   const [length, type] = kind === 'two words' ? [2, 'fts'] : [6, kind]
   return { text: words.slice(at, at + length).join(' '), retrieval_mode: type }
-}
-
-function percentile(values: readonly number[], percent: number): number {
-  const sorted = [...values].sort((one, other) => one - other)
-  return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percent) / 100))] as number
 }

@@ -1,11 +1,13 @@
 // Ways to rank the notes of a collection. `text` and `hybrid` are the product's order over all notes, or over the best of a first
 // stage where there are many; the others lie outside the product: what the model and a plain word count can do.
 import { rankNotes } from '../../src/knowledge/search/rank/rank-notes.ts'
-import { openTokenMeaning } from '../../src/knowledge/search/rank/token-meaning.ts'
+import { loadWordMeanings } from '../../src/knowledge/search/word-meanings.ts'
 import { BuiltinModel } from '../../src/knowledge/semantic/builtin/builtin-model.ts'
 import type { BenchCollection, BenchNote } from './collections.ts'
 
 /** A score for each note, in the collection's order. */
+const MEANINGS = await loadWordMeanings()
+
 export type ScoreNotes = (question: string) => number[]
 export type Ranker = (collection: BenchCollection, chunkLength: number) => ScoreNotes
 
@@ -82,7 +84,7 @@ function ranked(
     const similarity = similarityOf?.(noteId)
     return { noteId, title, text: body, ...(similarity !== undefined && { similarity }) }
   })
-  const meaning = similarityOf === null ? null : openTokenMeaning()
+  const meaning = similarityOf === null ? null : MEANINGS
   const scores = documents.map(() => 0)
   for (const { noteId, score } of rankNotes(question, candidates, { notes: documents.length }, meaning))
     scores[noteId] = score
