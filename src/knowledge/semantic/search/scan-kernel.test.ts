@@ -11,7 +11,7 @@ interface Rows {
 }
 
 /** Rows, factors, question and hits one after the other, as a caller would have them. */
-function scanAll({ width, rows, factors, question }: Rows, least: number): [number, number][] {
+function scanAll({ width, rows, factors, question }: Rows, least: number, apart = 1): [number, number][] {
   const factorsAt = rows.length
   const questionAt = factorsAt + 4 * factors.length
   const hitsAt = questionAt + 2 * question.length
@@ -19,8 +19,8 @@ function scanAll({ width, rows, factors, question }: Rows, least: number): [numb
   new Int8Array(memory.buffer).set(rows)
   new Float32Array(memory.buffer, factorsAt).set(factors)
   new Int16Array(memory.buffer, questionAt).set(question)
-  const scan = createScan(memory, width)
-  const count = scan(0, rows.length, factorsAt, questionAt, hitsAt, least, 100)
+  const scan = createScan(memory, width, apart)
+  const count = scan(0, apart === 1 ? rows.length : apart * width, factorsAt, questionAt, hitsAt, least, 100)
   const view = new DataView(memory.buffer, hitsAt)
   return Array.from({ length: count }, (_, hit) => [
     view.getInt32(8 * hit, true) - 100,
@@ -37,7 +37,7 @@ function expected({ width, rows, factors, question }: Rows, least: number): [num
   })
 }
 
-test('a scan finds exactly the rows whose product with the question, times their factor, is large enough', () => {
+test('a scan, in one place or in four at once, finds exactly the rows whose product with the question, times their factor, is large enough', () => {
   const worlds = fc
     .record({ sixteens: fc.integer({ min: 1, max: 20 }), steps: fc.integer({ min: 1, max: 8 }) })
     .chain(({ sixteens, steps }) => {
@@ -54,6 +54,9 @@ test('a scan finds exactly the rows whose product with the question, times their
   fc.assert(
     fc.property(worlds, fc.integer({ min: -1000, max: 1000 }), (world, least) => {
       assert.deepEqual(scanAll(world, least), expected(world, least))
+      const apart = world.factors.length / ROW_STEP
+      const inFourPlaces = scanAll(world, least, apart).sort(([one], [other]) => one - other)
+      assert.deepEqual(inFourPlaces, expected(world, least))
     }),
     { numRuns: 60 },
   )

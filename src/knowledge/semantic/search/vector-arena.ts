@@ -10,6 +10,13 @@ const HEAD_PAGES = 2
 // A WebAssembly memory ends at 4 GiB.
 const BANK_PAGES = 16_384
 
+/** Addresses. */
+export interface ScannedRows {
+  rows: number
+  end: number
+  factors: number
+}
+
 /** Memory with scan functions over it. */
 class Bank {
   readonly #memory: ScanMemory
@@ -38,11 +45,19 @@ class Bank {
     return { bank: this, at: page * PAGE }
   }
 
-  /** The numbers of the rows and their scores follow one another in `hits`; the answer is how many pairs there are. */
-  scan(rows: number, end: number, factors: number, width: number, least: number, first: number): number {
+  /**
+   * Scans rows that lie `apart` from each other in four parts, `end` being that of the first one. The numbers of the rows and their
+   * scores follow one another in `hits`; the answer is how many pairs there are.
+   */
+  scan(
+    { rows, end, factors }: ScannedRows,
+    { width, apart }: { width: number; apart: number },
+    least: number,
+    first: number,
+  ): number {
     let scan = this.#scans.get(width)
     if (scan === undefined) {
-      scan = createScan(this.#memory, width)
+      scan = createScan(this.#memory, width, apart)
       this.#scans.set(width, scan)
     }
     return scan(rows, end, factors, QUESTION_AT, HITS_AT, least, first)

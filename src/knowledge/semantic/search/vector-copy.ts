@@ -94,14 +94,17 @@ export class VectorCopy {
   /** Adds the best rows; `mayGoOn` is asked now and then. */
   scan(question: Float32Array, best: BestPlaces, mayGoOn: () => void): void {
     const numbers = questionNumbers(question, this.#width)
+    const layout = { width: this.#width, apart: this.#capacity / ROW_STEP }
     const asked = new Set<unknown>()
     for (const [index, { block, count }] of this.#parts.entries()) {
       const { bank, at } = block
       if (!asked.has(bank)) bank.question.set(numbers)
       asked.add(bank)
       if (count === 0) continue
-      const end = at + Math.ceil(count / ROW_STEP) * ROW_STEP * this.#width
-      const found = bank.scan(at, end, at + this.#factorsOffset, this.#width, best.least, index * this.#capacity)
+      // What is not filled yet is hidden.
+      const end = at + Math.min(count, layout.apart) * this.#width
+      const rows = { rows: at, end, factors: at + this.#factorsOffset }
+      const found = bank.scan(rows, layout, best.least, index * this.#capacity)
       const { numbers: places, scores } = bank.hits
       for (let hit = 0; hit < found; hit++) best.add(places[2 * hit] as number, scores[2 * hit + 1] as number)
       mayGoOn()
