@@ -4,6 +4,7 @@
  *
  *   length of the row in words (4 bytes), hashes of the words in ascending order (4 bytes each), weighted counts (1 byte each)
  */
+import { ownText } from '../text/own-text.ts'
 import { indexWords } from './search-text.ts'
 import { stemOf } from './stem.ts'
 
@@ -95,7 +96,8 @@ function count(tally: Tally, by: number, into: Tally[]): void {
   }
 }
 
-function keptWord(word: string): Tally {
+function keptWord(read: string): Tally {
+  const word = ownText(read)
   const stem = stemOf(word)
   const tally = tallyOf(word, WORD, stem === null ? null : (stemTallies.get(stem) ?? keptStem(stem)))
   wordTallies.set(word, tally)

@@ -1,4 +1,5 @@
 import { stemmer } from 'stemmer'
+import { ownText } from '../text/own-text.ts'
 
 const ENGLISH = /^[a-z]{3,40}$/
 const MOST_KEPT = 20_000
@@ -9,10 +10,11 @@ const kept = new Map<string, string | null>()
 export function stemOf(word: string): string | null {
   const known = kept.get(word)
   if (known !== undefined) return known
-  const stem = ENGLISH.test(word) ? stemmer(word) : word
+  const own = ownText(word)
+  const stem = ENGLISH.test(own) ? stemmer(own) : own
   // A stem of one or two letters says nothing.
-  const found = stem === word || stem.length < 3 ? null : stem
+  const found = stem === own || stem.length < 3 ? null : stem
   if (kept.size >= MOST_KEPT) kept.clear()
-  kept.set(word, found)
+  kept.set(own, found)
   return found
 }

@@ -1,23 +1,27 @@
 import { indexWords, LONGEST_WORD } from '../search-text.ts'
-import { stemOf } from '../stem.ts'
+import { ASCII, addToHash, KnownWords, LETTERS, NO_HASH } from './known-words.ts'
 
-const ASCII = 128
-/** By character code: as it stands in a word, in lower case; 0 when it ends one. */
-const LETTERS = new Uint8Array(ASCII)
-for (let code = 0; code < ASCII; code++) {
-  const letter = String.fromCharCode(code).toLowerCase()
-  if (/[a-z0-9]/.test(letter)) LETTERS[code] = letter.charCodeAt(0)
-}
-const FIRST_SIZE = 1 << 14
+/** When there are so many, they are forgotten together. */
+const MOST_KNOWN = 65_536
 
-/** The distinct words of the candidates, by number; what `indexWords` reads, without making a string of every one again. */
+let known = new KnownWords()
+let lists = 0
+
+/**
+ * The distinct words of the candidates, by number; what `indexWords` reads, without making a string of every one again. Lists are
+ * filled one after the other: a new one ends those before it.
+ */
 export class WordList {
   readonly words: string[] = []
   /** By word. */
   readonly stems: string[] = []
-  readonly #hashes: number[] = []
-  /** Open addressing: word number + 1, or 0. At most half of it is filled. */
-  #slots = new Int32Array(FIRST_SIZE)
+  readonly #known: KnownWords
+  readonly #id = ++lists
+
+  constructor() {
+    if (known.size >= MOST_KNOWN) known = new KnownWords()
+    this.#known = known
+  }
 
   /** Adds the words of a part of a text to `into`, as numbers. */
   read(text: string, start: number, end: number, into: number[]): void {
@@ -30,7 +34,7 @@ export class WordList {
   /** False when there is something that only `indexWords` knows how to read. */
   #readAscii(text: string, start: number, end: number, into: number[]): boolean {
     let first = -1
-    let hash = 0
+    let hash = NO_HASH
     for (let at = start; at <= end; at++) {
       const code = at < end ? text.charCodeAt(at) : 0
       if (code >= ASCII) return false
@@ -38,9 +42,9 @@ export class WordList {
       if (letter !== 0) {
         if (first < 0) {
           first = at
-          hash = 0
+          hash = NO_HASH
         }
-        hash = (Math.imul(hash, 31) + letter) | 0
+        hash = addToHash(hash, letter)
       } else if (first >= 0) {
         if (at - first > LONGEST_WORD) return false
         into.push(this.#numberOf(text, first, at, hash))
@@ -51,44 +55,19 @@ export class WordList {
   }
 
   #numberOf(text: string, start: number, end: number, hash: number): number {
-    const mask = this.#slots.length - 1
-    let slot = (hash ^ (hash >>> 15)) & mask
-    for (let number = this.#slots[slot] as number; number !== 0; number = this.#slots[slot] as number) {
-      if (this.#hashes[number - 1] === hash && isWord(this.words[number - 1] as string, text, start, end))
-        return number - 1
-      slot = (slot + 1) & mask
-    }
-    const word = text.slice(start, end).toLowerCase()
-    this.#slots[slot] = this.words.push(word)
-    this.stems.push(stemOf(word) ?? word)
-    this.#hashes.push(hash)
-    if (this.words.length * 2 > this.#slots.length) this.#grow()
-    return this.words.length - 1
-  }
-
-  #grow(): void {
-    this.#slots = new Int32Array(this.#slots.length * 2)
-    const mask = this.#slots.length - 1
-    for (const [number, hash] of this.#hashes.entries()) {
-      let slot = (hash ^ (hash >>> 15)) & mask
-      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask
-      this.#slots[slot] = number + 1
-    }
+    const { words, stems, lists: lastLists, numbers } = this.#known
+    const place = this.#known.placeOf(text, start, end, hash)
+    if (lastLists[place] === this.#id) return numbers[place] as number
+    const number = this.words.push(words[place] as string) - 1
+    this.stems.push(stems[place] as string)
+    lastLists[place] = this.#id
+    numbers[place] = number
+    return number
   }
 }
 
 function hashOf(word: string): number {
-  let hash = 0
-  for (let at = 0; at < word.length; at++) hash = (Math.imul(hash, 31) + word.charCodeAt(at)) | 0
+  let hash = NO_HASH
+  for (let at = 0; at < word.length; at++) hash = addToHash(hash, word.charCodeAt(at))
   return hash
-}
-
-/** Whether the word stands there, in whatever case; a word beyond ASCII has none. */
-function isWord(word: string, text: string, start: number, end: number): boolean {
-  if (word.length !== end - start) return false
-  for (let at = 0; at < word.length; at++) {
-    const code = text.charCodeAt(start + at)
-    if (word.charCodeAt(at) !== (code < ASCII ? LETTERS[code] : code)) return false
-  }
-  return true
 }

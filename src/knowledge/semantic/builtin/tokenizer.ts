@@ -1,3 +1,4 @@
+import { ownText } from '../../text/own-text.ts'
 import { plainWords } from './plain-words.ts'
 
 const UNKNOWN = '[UNK]'
@@ -70,7 +71,7 @@ export class Tokenizer {
 
   #remember(word: string, pieces: readonly number[]): void {
     if (this.#remembered.size >= MOST_REMEMBERED) this.#remembered.clear()
-    this.#remembered.set(word, pieces)
+    this.#remembered.set(ownText(word), pieces)
   }
 
   #pieces(word: string): readonly number[] {
