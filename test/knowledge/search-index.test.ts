@@ -121,6 +121,22 @@ describe("SQLite's search index", () => {
     await db.close()
   })
 
+  test('a thread that does not end in time is ended, and the server stops without a failure', async () => {
+    const { db, notes } = await openNotes()
+    const clock = new FakeClock()
+    const { index, threads } = watched(db, clock)
+    const stop = new AbortController()
+    const running = index.run(stop.signal)
+    await notes.add(1, 'Coffee')
+    await index.caughtUp()
+    // It hears nothing any more.
+    ;(threads[0] as Worker).postMessage = () => {}
+    stop.abort()
+    await clock.advance(2_000)
+    await running
+    await db.close()
+  })
+
   test('notes that were written while no server ran are found after the next start', async () => {
     const { db, notes } = await openNotes()
     await notes.add(1, 'Coffee')

@@ -200,7 +200,8 @@ export class SqliteSearchIndex implements SearchIndex {
       // NOTE Not the error: what it said last is heard before it has ended, but maybe not before the error.
       const status = await ended
       this.#isCareful = status !== 0
-      if (status === 0) return
+      // Whoever was told to end and had to be ended did not fail; what it had not written is still in the queue.
+      if (status === 0 || signal.aborted) return
       this.#isWanted = true
       // What is thrown there is trouble with a file, of which no note is guilty.
       if (failure === undefined || failure.code === 'ERR_WORKER_OUT_OF_MEMORY') this.#countDeath()
