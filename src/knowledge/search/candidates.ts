@@ -22,15 +22,22 @@ export interface Candidates {
 export const MOST_COUNTED = 10_000
 /** Of more rows than this only some are ranked: the newest, and those that promise most. */
 export const MOST_RANKED = 1_000
+/** The same where others are found by meaning besides. */
+export const FEW_RANKED = 500
 // Rows whose notes are looked at when words alone cannot tell whether they pass.
 const MOST_COMPARED = 5_000
 // So few notes are looked at one by one, when everything that has a common word would have to be read instead.
 const FEW_NOTES = 100
 
-/** `isCounted`: somebody wants to know how many there are. */
-export async function newestRows(reader: Reader, expression: string, isCounted: boolean): Promise<Candidates> {
-  const numbers = await matchingRows(reader, expression, MOST_RANKED + 1)
-  const isWhole = numbers.length <= MOST_RANKED
+/** One more than `most`, where there are more. `isCounted`: somebody wants to know how many there are. */
+export async function newestRows(
+  reader: Reader,
+  expression: string,
+  most: number,
+  isCounted: boolean,
+): Promise<Candidates> {
+  const numbers = await matchingRows(reader, expression, most + 1)
+  const isWhole = numbers.length <= most
   const total = isWhole || !isCounted ? numbers.length : await countRows(reader, expression, MOST_COUNTED + 1)
   const isExact = isWhole || (isCounted && total <= MOST_COUNTED)
   return { numbers, isWhole, total: Math.min(total, MOST_COUNTED), isExact, changedAt: null }

@@ -1,6 +1,6 @@
 import type { Engine, Reader } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
-import { type Candidates, comparedRows, MOST_COUNTED, MOST_RANKED, newestRows } from './candidates.ts'
+import { type Candidates, comparedRows, FEW_RANKED, MOST_COUNTED, MOST_RANKED, newestRows } from './candidates.ts'
 import type { SearchFilters } from './filters.ts'
 import {
   all,
@@ -68,11 +68,12 @@ export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
     common: await commonAsWritten(reader, project, [...new Set(many)], isOnly),
   }
   const expression = matchExpression(engine, input)
+  const most = isCounted ? MOST_RANKED : FEW_RANKED
   const found = prepared.mustCompare
     ? await comparedRows(reader, project, expression, filters, prepared)
-    : await newestRows(reader, expression, isCounted || wanted > MOST_RANKED)
-  const ranked = new Set(found.numbers.slice(0, MOST_RANKED))
-  if (found.total > MOST_RANKED) {
+    : await newestRows(reader, expression, most, isCounted || wanted > most)
+  const ranked = new Set(found.numbers.slice(0, most))
+  if (found.numbers.length > most) {
     const isPassing = prepared.mustCompare ? new Set(found.numbers) : null
     for (const promising of promisingExpressions(engine, input, expression, statistics)) {
       for (const number of await matchingRows(reader, promising, MOST_PROMISING)) {
@@ -96,7 +97,7 @@ function isFoundOften(word: string, beginning: Beginning | undefined, { common, 
   return !beginning.isWhole && (common.has(word) || !holding.has(word))
 }
 
-/** Of what matches: notes that are called so, and what has words that few have. */
+/** Of what matches: notes that are called so, what has words that few have, and what has several that many have. */
 function promisingExpressions(
   engine: Engine,
   input: MatchInput,
@@ -105,10 +106,18 @@ function promisingExpressions(
 ): string[] {
   const names = nameExpression(engine, input.projectId, input.tree, false)
   const rare = withoutCommon(input.tree, statistics)
+  const several = severalCommon(input.tree, statistics)
   return [
-    ...(names === null ? [] : [all(engine, expression, names)]),
-    ...(rare === null ? [] : [matchExpression(engine, { ...input, tree: rare })]),
+    ...(names === null ? [] : [isImplied(input) ? names : all(engine, names, expression)]),
+    ...[rare, several].flatMap((tree) => (tree === null ? [] : [matchExpression(engine, { ...input, tree })])),
   ]
+}
+
+/** Whether what is called so matches in any case: nothing but words is asked for. */
+function isImplied({ tree, scope }: MatchInput): boolean {
+  const isOfWords = (node: Node): boolean =>
+    node.kind === 'word' || ((node.kind === 'and' || node.kind === 'or') && node.parts.every(isOfWords))
+  return scope.length === 0 && isOfWords(tree)
 }
 
 interface Ranking {
@@ -149,6 +158,15 @@ function withoutCommon(node: Node, { common, holding }: WordStatistics): Node | 
   const parts = node.parts.filter((part) => !isCommon(part))
   const isUseful = parts.some((part) => part.kind !== 'word' || (holding.get(part.word) ?? 0) > 0)
   return isUseful && parts.length < node.parts.length ? { kind: 'or', parts } : null
+}
+
+/** Of the common words of which one would do the half that is less so, together; null where there is no such half. */
+function severalCommon(node: Node, { common, holding }: WordStatistics): Node | null {
+  if (node.kind !== 'or') return null
+  const words = node.parts.filter((part) => part.kind === 'word').filter(({ word }) => common.has(word))
+  if (words.length < 2) return null
+  const byRarity = words.sort((one, other) => (holding.get(one.word) ?? 0) - (holding.get(other.word) ?? 0))
+  return { kind: 'and', parts: byRarity.slice(0, Math.max(2, Math.ceil(words.length / 2))) }
 }
 
 function begunWords(node: Node): string[] {

@@ -18,7 +18,7 @@ export interface WordStatistics {
 
 export const NOTHING_KNOWN: WordStatistics = { notes: 0, holding: new Map(), common: new Set() }
 
-const COUNTED = 200
+const COUNTED = 100
 
 /**
  * What is known of words in a project. Of each, no more rows are read than are counted; how often a common one stands in all notes
