@@ -13,6 +13,7 @@ for (let code = 0; code < ASCII; code++) {
 export const NO_HASH = Math.floor(Math.random() * 2 ** 32) | 0
 const PRIME = 0x01000193
 const FIRST_SIZE = 1 << 14
+const ENTRY = 3
 
 /** The hash of some letters and one more. */
 export function addToHash(hash: number, letter: number): number {
@@ -27,12 +28,10 @@ export class KnownWords {
   /** By place. */
   readonly words: string[] = []
   readonly stems: string[] = []
-  /** For the list that is being filled: which one had the word last, and under which number. */
-  readonly lists: number[] = []
-  readonly numbers: number[] = []
-  readonly #hashes: number[] = []
   /** Open addressing: place + 1, or 0. At most half of it is filled. */
   #slots = new Int32Array(FIRST_SIZE)
+  /** Of each place one after the other: its hash, which list had the word last, and under which number. */
+  #entries = new Int32Array((ENTRY * FIRST_SIZE) / 2)
 
   get size(): number {
     return this.words.length
@@ -40,30 +39,45 @@ export class KnownWords {
 
   /** The place of the word that stands in the text, in whatever case; of its letters in lower case this is the hash. */
   placeOf(text: string, start: number, end: number, hash: number): number {
-    const mask = this.#slots.length - 1
+    const slots = this.#slots
+    const mask = slots.length - 1
     let slot = (hash ^ (hash >>> 15)) & mask
-    for (let known = this.#slots[slot] as number; known !== 0; known = this.#slots[slot] as number) {
+    for (let known = slots[slot] as number; known !== 0; known = slots[slot] as number) {
       const place = known - 1
-      if (this.#hashes[place] === hash && isWord(this.words[place] as string, text, start, end)) return place
+      const isSame = this.#entries[ENTRY * place] === hash && isWord(this.words[place] as string, text, start, end)
+      if (isSame) return place
       slot = (slot + 1) & mask
     }
     return this.#add(slot, ownText(text.slice(start, end).toLowerCase()), hash)
   }
 
+  /** What `setNumber` was told for this list, if that was the last one; else -1. */
+  numberIn(list: number, place: number): number {
+    return this.#entries[ENTRY * place + 1] === list ? (this.#entries[ENTRY * place + 2] as number) : -1
+  }
+
+  setNumber(list: number, place: number, number: number): void {
+    this.#entries[ENTRY * place + 1] = list
+    this.#entries[ENTRY * place + 2] = number
+  }
+
   #add(slot: number, word: string, hash: number): number {
-    this.#slots[slot] = this.words.push(word)
+    const place = this.words.push(word) - 1
     this.stems.push(stemOf(word) ?? word)
-    this.lists.push(0)
-    this.numbers.push(0)
-    this.#hashes.push(hash)
-    if (this.words.length * 2 > this.#slots.length) this.#grow()
-    return this.words.length - 1
+    this.#slots[slot] = place + 1
+    this.#entries[ENTRY * place] = hash
+    if (this.words.length * 2 >= this.#slots.length) this.#grow()
+    return place
   }
 
   #grow(): void {
-    this.#slots = new Int32Array(this.#slots.length * 2)
+    const entries = new Int32Array(2 * this.#entries.length)
+    entries.set(this.#entries)
+    this.#entries = entries
+    this.#slots = new Int32Array(2 * this.#slots.length)
     const mask = this.#slots.length - 1
-    for (const [place, hash] of this.#hashes.entries()) {
+    for (let place = 0; place < this.words.length; place++) {
+      const hash = entries[ENTRY * place] as number
       let slot = (hash ^ (hash >>> 15)) & mask
       while (this.#slots[slot] !== 0) slot = (slot + 1) & mask
       this.#slots[slot] = place + 1

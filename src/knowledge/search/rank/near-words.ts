@@ -8,47 +8,49 @@ import {
   ROW_STEP,
   type Scan,
 } from '../../semantic/search/scan-kernel.ts'
+import type { KnownWords } from './known-words.ts'
+import type { WordList } from './word-list.ts'
 
 /** Words that are compared at once. */
 const BLOCK = 8192
 const INT16_BYTES = 2
+const INT32_BYTES = 4
 const FLOAT_BYTES = 4
 /** A hit is two numbers. */
 const HIT_BYTES = 8
 const INT8_MAX = 127
-/** Words whose rows are found without cutting them into tokens again; texts have most of their words in common. */
-const MOST_KNOWN = 65_536
-
-interface KnownWord {
-  /** Where its row begins. */
-  at: number
-  length: number
-}
+/** Sums that are kept: of words that have several tokens. */
+const MOST_SUMS = 65_536
+const FIRST_PLACES = 16_384
 
 /** Compares words by the angle between the sums of their tokens' rows. */
 export class NearWords {
   readonly #tokenizer: Tokenizer
   readonly #dimensions: number
   readonly #scales: Float32Array
-  /** The block, then the rows of known words that have several tokens, then the whole table: rows are copied within one memory. */
+  /** Rows of words that have several tokens, then the whole table. */
   readonly #rows: Int8Array
-  readonly #sums: number
   readonly #table: number
-  readonly #known = new Map<string, KnownWord>()
+  readonly #addresses: Int32Array
   readonly #factors: Float32Array
   readonly #question: Int16Array
   readonly #hitNumbers: Int32Array
   readonly #hitScores: Float32Array
   readonly #sum: Float32Array
   readonly #scan: Scan
+  /** By place of a known word: where its row begins plus one, and what its products are multiplied by. */
+  #known: KnownWords | null = null
+  #places = new Int32Array(FIRST_PLACES)
+  #factorsAt = new Float32Array(FIRST_PLACES)
+  #sums = 0
   /** What the block holds. */
-  #filled: { words: readonly string[]; first: number; count: number } | null = null
+  #filled: { list: WordList; first: number; count: number } | null = null
 
   constructor({ dimensions, scales, rows, vocabulary }: TokenTable) {
     this.#tokenizer = new Tokenizer(vocabulary)
-    const sums = BLOCK * dimensions
-    const table = sums + MOST_KNOWN * dimensions
-    const factors = Math.ceil((table + rows.length) / FLOAT_BYTES) * FLOAT_BYTES
+    const table = MOST_SUMS * dimensions
+    const addresses = Math.ceil((table + rows.length) / INT32_BYTES) * INT32_BYTES
+    const factors = addresses + INT32_BYTES * BLOCK
     const question = factors + FLOAT_BYTES * BLOCK
     const hits = question + INT16_BYTES * dimensions
     const memory = createScanMemory(Math.ceil((hits + HIT_BYTES * (BLOCK + 1)) / PAGE))
@@ -56,14 +58,14 @@ export class NearWords {
     this.#scales = scales
     this.#rows = new Int8Array(memory.buffer, 0, table + rows.length)
     this.#rows.set(rows, table)
-    this.#sums = sums
     this.#table = table
+    this.#addresses = new Int32Array(memory.buffer, addresses, BLOCK)
     this.#factors = new Float32Array(memory.buffer, factors, BLOCK)
     this.#question = new Int16Array(memory.buffer, question, dimensions)
     this.#hitNumbers = new Int32Array(memory.buffer, hits, 2 * (BLOCK + 1))
     this.#hitScores = new Float32Array(memory.buffer, hits, 2 * (BLOCK + 1))
     this.#sum = new Float32Array(dimensions)
-    this.#scan = createScan(memory, dimensions)
+    this.#scan = createScan(memory, dimensions, 'listed')
   }
 
   /** The length of the sum of the tokens' rows. */
@@ -75,13 +77,13 @@ export class NearWords {
   /** `found` gets the positions of a term and of a word, and their cosine, when it is above `least`. */
   find(
     terms: readonly string[],
-    words: readonly string[],
+    list: WordList,
     least: number,
     found: (term: number, word: number, cosine: number) => void,
   ): void {
     const questions = terms.map((word) => this.#questionOf(this.#tokenizer.encode(word)))
-    for (let first = 0; first < words.length; first += BLOCK) {
-      const count = this.#fill(words, first)
+    for (let first = 0; first < list.words.length; first += BLOCK) {
+      const count = this.#fill(list, first)
       for (const [term, { numbers, length }] of questions.entries()) {
         if (length === 0) continue
         this.#question.set(numbers)
@@ -94,40 +96,58 @@ export class NearWords {
   }
 
   #scanBlock(count: number, least: number, first: number): number {
-    const [end, factors] = [count * this.#dimensions, this.#factors.byteOffset]
-    return this.#scan(0, end, factors, this.#question.byteOffset, this.#hitNumbers.byteOffset, least, first)
+    const { byteOffset: addresses } = this.#addresses
+    const end = addresses + INT32_BYTES * count
+    const { byteOffset: factors } = this.#factors
+    return this.#scan(addresses, end, factors, this.#question.byteOffset, this.#hitNumbers.byteOffset, least, first)
   }
 
-  /** Puts a block of words in place, if it is not; the answer is how many, with those that fill the last step up. */
-  #fill(words: readonly string[], first: number): number {
-    if (this.#filled?.words === words && this.#filled.first === first) return this.#filled.count
-    const last = Math.min(words.length, first + BLOCK)
-    const dimensions = this.#dimensions
+  /** Lists a block of words, if it is not; the answer is how many, with those that fill the last step up. */
+  #fill(list: WordList, first: number): number {
+    if (this.#filled?.list === list && this.#filled.first === first) return this.#filled.count
+    if (this.#known !== list.known || this.#sums > MOST_SUMS - BLOCK) this.#forget(list.known)
+    this.#makeRoom(list.known.size)
+    const last = Math.min(list.words.length, first + BLOCK)
     for (let word = first; word < last; word++) {
-      const { at, length } = this.#rowOf(words[word] as string)
-      this.#rows.copyWithin((word - first) * dimensions, at, at + dimensions)
-      this.#factors[word - first] = length === 0 ? Number.NaN : 1 / length
+      const place = list.places[word] as number
+      if (this.#places[place] === 0) this.#know(place, list.words[word] as string)
+      this.#addresses[word - first] = (this.#places[place] as number) - 1
+      this.#factors[word - first] = this.#factorsAt[place] as number
     }
     const count = Math.ceil((last - first) / ROW_STEP) * ROW_STEP
+    this.#addresses.fill(0, last - first, count)
     this.#factors.fill(Number.NaN, last - first, count)
-    this.#filled = { words, first, count }
+    this.#filled = { list, first, count }
     return count
   }
 
-  #rowOf(word: string): KnownWord {
-    const known = this.#known.get(word)
-    if (known !== undefined) return known
-    if (this.#known.size >= MOST_KNOWN) this.#known.clear()
+  #forget(known: KnownWords): void {
+    this.#known = known
+    this.#places.fill(0)
+    this.#sums = 0
+  }
+
+  #makeRoom(places: number): void {
+    if (places <= this.#places.length) return
+    const [old, oldFactors] = [this.#places, this.#factorsAt]
+    const length = Math.max(places, 2 * old.length)
+    this.#places = new Int32Array(length)
+    this.#places.set(old)
+    this.#factorsAt = new Float32Array(length)
+    this.#factorsAt.set(oldFactors)
+  }
+
+  #know(place: number, word: string): void {
     const tokens = this.#tokenizer.encode(word)
     const at = tokens.length === 1 ? this.#table + (tokens[0] as number) * this.#dimensions : this.#writeSum(tokens)
-    const row = { at, length: lengthOf(this.#rows.subarray(at, at + this.#dimensions)) }
-    this.#known.set(word, row)
-    return row
+    const length = lengthOf(this.#rows.subarray(at, at + this.#dimensions))
+    this.#places[place] = at + 1
+    this.#factorsAt[place] = length === 0 ? Number.NaN : 1 / length
   }
 
   /** The answer is where it begins. */
   #writeSum(tokens: readonly number[]): number {
-    const at = this.#sums + this.#known.size * this.#dimensions
+    const at = this.#sums++ * this.#dimensions
     this.#add(tokens)
     const factor = INT8_MAX / (largest(this.#sum) || 1)
     for (let i = 0; i < this.#dimensions; i++) this.#rows[at + i] = Math.round((this.#sum[i] as number) * factor)

@@ -16,17 +16,18 @@ export interface TermMatches {
 
 export function matchTerms(
   terms: readonly QuestionTerm[],
-  { words, stems }: WordList,
+  list: WordList,
   meaning: TokenMeaning | null,
   parameters: RankParameters,
 ): TermMatches {
+  const { words, stems } = list
   const matches: TermMatches = {
     terms: terms.length,
     values: new Float32Array(words.length * terms.length),
     isAny: new Uint8Array(words.length),
     isSame: new Uint8Array(words.length * terms.length),
   }
-  if (meaning !== null) matchMeaning(matches, terms, words, meaning, parameters)
+  if (meaning !== null) matchMeaning(matches, terms, list, meaning, parameters)
   matchForms(matches, terms, words, stems, parameters)
   return matches
 }
@@ -34,13 +35,13 @@ export function matchTerms(
 function matchMeaning(
   { values, isAny }: TermMatches,
   terms: readonly QuestionTerm[],
-  words: readonly string[],
+  list: WordList,
   meaning: TokenMeaning,
   { leastCosine, cosinePower }: RankParameters,
 ): void {
   const asked = terms.map(({ word }) => word)
-  meaning.nearWords(asked, words, leastCosine, (term, word, cosine) => {
-    if (!isTelling(words[word] as string)) return
+  meaning.nearWords(asked, list, leastCosine, (term, word, cosine) => {
+    if (!isTelling(list.words[word] as string)) return
     values[word * terms.length + term] = (Math.min(1, cosine - leastCosine) / (1 - leastCosine)) ** cosinePower
     isAny[word] = 1
   })

@@ -15,12 +15,14 @@ export class WordList {
   readonly words: string[] = []
   /** By word. */
   readonly stems: string[] = []
-  readonly #known: KnownWords
+  /** Where each word is among those that are known from one list to the next. */
+  readonly places: number[] = []
+  readonly known: KnownWords
   readonly #id = ++lists
 
   constructor() {
     if (known.size >= MOST_KNOWN) known = new KnownWords()
-    this.#known = known
+    this.known = known
   }
 
   /** Adds the words of a part of a text to `into`, as numbers. */
@@ -55,14 +57,14 @@ export class WordList {
   }
 
   #numberOf(text: string, start: number, end: number, hash: number): number {
-    const { words, stems, lists: lastLists, numbers } = this.#known
-    const place = this.#known.placeOf(text, start, end, hash)
-    if (lastLists[place] === this.#id) return numbers[place] as number
-    const number = this.words.push(words[place] as string) - 1
-    this.stems.push(stems[place] as string)
-    lastLists[place] = this.#id
-    numbers[place] = number
-    return number
+    const { known } = this
+    const place = known.placeOf(text, start, end, hash)
+    const number = known.numberIn(this.#id, place)
+    if (number >= 0) return number
+    known.setNumber(this.#id, place, this.words.length)
+    this.stems.push(known.stems[place] as string)
+    this.places.push(place)
+    return this.words.push(known.words[place] as string) - 1
   }
 }
 

@@ -57,7 +57,7 @@ class Bank {
   ): number {
     let scan = this.#scans.get(width)
     if (scan === undefined) {
-      scan = createScan(this.#memory, width, apart)
+      scan = createScan(this.#memory, width, { apart })
       this.#scans.set(width, scan)
     }
     return scan(rows, end, factors, QUESTION_AT, HITS_AT, least, first)
