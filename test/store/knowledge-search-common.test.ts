@@ -15,7 +15,7 @@ import { insertPlainNote, plainNote } from '../support/plain-notes.ts'
 import { SearchedNotes } from './knowledge-search-notes.ts'
 
 const MANY = 10_500
-const FIRST = 10
+const FIRST = 200
 
 /** So many notes that say the same, as one statement each; SQLite's index reads them by itself when it starts. */
 async function addMany(notes: SearchedNotes): Promise<void> {
@@ -51,6 +51,8 @@ eachDatabase('a word that is in almost every note', (context) => {
     await notes.add([
       { id: 1, title: 'Common', body: 'the oldest' },
       { id: 2, title: 'Second', body: 'common and exceptional' },
+      { id: 3, title: 'Third', body: 'common and regular' },
+      ...Array.from({ length: 120 }, (_, n) => ({ id: 4 + n, title: `Early ${n}`, body: 'regular' })),
     ])
     if (notes.db.engine === 'postgres') {
       // The first of the many, which was written as a bare row.
@@ -78,6 +80,11 @@ eachDatabase('a word that is in almost every note', (context) => {
     assert.equal(rows[0]?.noteId, 2)
     const { rows: both, total } = await notes.text('common exceptional')
     assert.deepEqual([both[0]?.noteId, total], [2, 1])
+  })
+
+  test('does not hide what has another common word besides', async () => {
+    const { rows } = await notes.text('common OR regular', {}, { limit: 1, offset: 0 })
+    assert.equal(rows[0]?.noteId, 3)
   })
 
   test('has pages without gaps or repetitions, far behind what is ranked', async () => {
