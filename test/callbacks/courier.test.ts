@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { Courier } from '../../src/callbacks/destination/courier.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -122,6 +123,20 @@ test('a receiver that closes after each answer, or closes what was kept, costs n
     await socketClosed(socket)
   }
   assert.equal((await courier.deliver(deliveryTo(receiver.url))).verdict.result, 'success')
+})
+
+test('a request for a connection that the receiver has closed meanwhile goes over another one', async (t) => {
+  await using receiver = await startReceiver()
+  const courier = new Courier({ clock })
+  t.after(() => courier.close())
+  for (let round = 1; round <= 10; round++) {
+    await Promise.all([courier.deliver(deliveryTo(receiver.url)), courier.deliver(deliveryTo(receiver.url))])
+    // From here the event loop reads from its sockets before it writes.
+    await setImmediate()
+    for (const socket of receiver.open) socket.destroy()
+    assert.equal((await courier.deliver(deliveryTo(receiver.url))).verdict.result, 'success')
+    assert.equal(receiver.requests.all.length, 3 * round)
+  }
 })
 
 test('the least recently used origin is given up when there are too many, never one that is busy', async (t) => {

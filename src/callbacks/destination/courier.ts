@@ -35,7 +35,7 @@ export class Courier {
     if (this.#isClosed) throw new Error('Nothing is sent any more: the server is stopping.')
     const problem = findTargetProblem(target, policy)
     if (problem !== undefined) {
-      signal?.throwIfAborted()
+      if (signal?.aborted) throw signal.reason
       return { verdict: terminalFailure(problem), statusCode: null, snippet: '', address: null }
     }
     const exchanged = await this.#outbound.send({

@@ -1,3 +1,4 @@
+import type { GiveUpSignal } from '../../platform/outbound/give-up.ts'
 import type { TargetPolicy } from './find-target-problem.ts'
 import type { Target } from './target.ts'
 import type { Verdict } from './verdict.ts'
@@ -15,7 +16,7 @@ export interface DeliveryRequest {
   /** The most that a receiver may ask us to wait; an hour unless said otherwise. */
   maxDelayMs?: number
   /** Gives the attempt up; its promise is rejected with the reason. */
-  signal?: AbortSignal
+  signal?: GiveUpSignal
 }
 
 /** What became of it, also when it never left. */

@@ -1,5 +1,6 @@
 import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
+import type { GiveUpSignal } from '../../platform/outbound/give-up.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import type { Courier } from '../destination/courier.ts'
@@ -44,7 +45,7 @@ export class Attempter {
   }
 
   /** Null when there is nothing to attempt any more. */
-  async attempt(lane: Lane, run: WaitingRun, signal: AbortSignal): Promise<Attempted | null> {
+  async attempt(lane: Lane, run: WaitingRun, signal: GiveUpSignal): Promise<Attempted | null> {
     const { clock, namespaces, lanes } = this.#options
     const namespace = namespaces.peekById(run.namespaceId) ?? (await namespaces.findById(run.namespaceId))
     if (namespace === null) return null
@@ -69,7 +70,7 @@ export class Attempter {
     { runId, record }: WaitingRun,
     namespace: ActiveNamespace,
     { target, callback, completion }: Sendable,
-    signal: AbortSignal,
+    signal: GiveUpSignal,
   ): Promise<Attempted | null> {
     const { clock, courier } = this.#options
     const { policy, targetPolicy: target_, retryPolicy: retry, signingSecrets: secrets } = namespace

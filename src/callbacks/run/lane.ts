@@ -1,4 +1,5 @@
 import type { Clock, Micros } from '../../platform/clock/clock.ts'
+import { GiveUp, type GiveUpSignal } from '../../platform/outbound/give-up.ts'
 import { Breaker, type BreakerPass, type BreakerSettings } from '../destination/breaker.ts'
 import { DestinationLimits, type LimitSettings } from '../destination/limits.ts'
 import type { WaitingRun } from './run.ts'
@@ -57,7 +58,7 @@ export class Lane {
   readonly #known = new Set<number>()
   /** Offered while they were known: by somebody who has seen what came of an attempt before this process stored it away. */
   readonly #offeredAgain = new Set<number>()
-  readonly #requests = new Map<number, AbortController>()
+  readonly #requests = new Map<number, GiveUp>()
   readonly #clock: Clock
   readonly #timer: WakeTimer
 
@@ -180,12 +181,12 @@ export class Lane {
     return { kind: 'go', run, pass }
   }
 
-  begin(run: WaitingRun): AbortSignal {
-    const controller = new AbortController()
-    this.#requests.set(run.runNumber, controller)
+  begin(run: WaitingRun): GiveUpSignal {
+    const giveUp = new GiveUp()
+    this.#requests.set(run.runNumber, giveUp)
     this.limits.begin(this.#clock.now())
     this.bytes += bytesOf(run)
-    return controller.signal
+    return giveUp
   }
 
   end(run: WaitingRun): void {
@@ -220,7 +221,7 @@ export class Lane {
       this.#trials.delete(runNumber)
       this.forget(runNumber)
     }
-    this.#requests.get(runNumber)?.abort()
+    this.#requests.get(runNumber)?.abort(new Error('the run was closed meanwhile'))
   }
 
   #preferQueued(runNumber: number): void {

@@ -1,8 +1,7 @@
-import type { Dispatcher } from 'undici'
 import type { AnswerHeaders } from './outbound-request.ts'
 
 /** One request and what happens to it. */
-export interface Carried extends Dispatcher.DispatchHandler {
+export interface Carried {
   readonly request: CarriedRequest
   /** Nobody waits for it any more. */
   readonly hasLeft: boolean
@@ -12,14 +11,14 @@ export interface Carried extends Dispatcher.DispatchHandler {
   onResponseError(controller: unknown, error: Error): void
   /** The receiver has not looked at it and says so. */
   onRefused(error: Error): void
+  /** Not a byte of it was written when the connection ended. */
+  onUnsent(): void
 }
 
+/** As HTTP/1.1 has it; `request-bytes.ts` makes it and takes it apart. */
 export interface CarriedRequest {
-  method: 'GET' | 'POST'
-  path: string
-  /** Names and values in turn. */
-  headers: string[]
-  body: Uint8Array
+  bytes: Uint8Array
+  headBytes: number
 }
 
 /** What sends requests over a socket that stands. */

@@ -3,6 +3,7 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 import type { buildConnector } from 'undici'
 import { AddressRefused } from './address-refused.ts'
 import type { IpFilter } from './ip-filter.ts'
+import { connectPlain } from './plain-socket.ts'
 import type { ResolveHost } from './resolve-host.ts'
 
 /** Opens a socket and calls back once; the answer is the socket on its way, so that it can be given up. */
@@ -12,8 +13,6 @@ export interface GuardedConnectOptions {
   buildConnector: typeof buildConnector
   resolve: ResolveHost
   filter: IpFilter
-  /** Whether the receiver may choose HTTP/2. */
-  allowH2: boolean
   /** Not needed for plain HTTP. */
   secureContext: SecureContext | undefined
 }
@@ -29,25 +28,29 @@ export function createTlsContext(extraCa: readonly string[]): SecureContext {
  * socket is opened to these addresses and no others; host header and TLS name remain those of the URL.
  */
 export function createGuardedConnect(options: GuardedConnectOptions): GuardedConnect {
-  const { resolve, filter, allowH2, secureContext } = options
+  const { resolve, filter, secureContext } = options
+  const lookup = createGuardedLookup(resolve, filter)
   const connect = options.buildConnector({
-    lookup: createGuardedLookup(resolve, filter),
+    lookup,
     autoSelectFamily: true,
-    allowH2,
+    allowH2: true, // the receiver chooses
     timeout: 0, // an attempt has one time limit, which is not ours
     maxCachedSessions: 1,
     secureContext,
     // Said aloud, because NODE_TLS_REJECT_UNAUTHORIZED would change what goes without saying.
     rejectUnauthorized: true,
   } as buildConnector.BuildOptions) as unknown as GuardedConnect
-  return (target, callback) =>
-    connect(target, (...[error, socket]) => {
+  return (target, callback) => {
+    const judge: buildConnector.Callback = (...[error, socket]) => {
       if (error !== null) return callback(error, null)
       const problem = problemOf(socket, filter)
       if (problem === undefined) return callback(null, socket)
       socket.destroy()
       callback(problem, null)
-    })
+    }
+    if (target.protocol === 'https:') return connect(target, judge)
+    return connectPlain({ ...target, lookup }, judge as Parameters<typeof connectPlain>[1])
+  }
 }
 
 /** Whatever happened before: no request is written to an address that is denied. */

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net'
-import type { Client } from 'undici'
 import type { Carried, Carrier } from './carrier.ts'
 import type { GuardedConnect } from './connect-guarded.ts'
 import { Http1Carrier } from './http1-carrier.ts'
@@ -14,12 +13,9 @@ export interface ConnectionOwner {
 }
 
 export interface ConnectionOptions {
-  Client: typeof Client
   origin: URL
   /** Lets the receiver choose the protocol. */
   connect: GuardedConnect
-  /** For receivers that have chosen HTTP/1.1. */
-  connectHttp1: GuardedConnect
   owner: ConnectionOwner
   openedAtMs: number
   keepAliveMs: number
@@ -80,13 +76,13 @@ export class Connection {
   }
 
   #stand(socket: Socket & { alpnProtocol?: string | false | null }): void {
-    const { Client, origin, connectHttp1, keepAliveMs } = this.#options
+    const { origin, keepAliveMs } = this.#options
     this.address = socket.remoteAddress ?? this.address
-    const options = { origin, socket, keepAliveMs, onClosed: () => this.#close() }
+    const options = { socket, keepAliveMs, onClosed: () => this.#close() }
     if (socket.alpnProtocol === 'h2') {
-      const carrier = new Http2Carrier({ ...options, onReady: () => this.#use(carrier) })
+      const carrier = new Http2Carrier({ ...options, origin, onReady: () => this.#use(carrier) })
     } else {
-      this.#use(new Http1Carrier({ ...options, Client, connect: connectHttp1 }))
+      this.#use(new Http1Carrier(options))
     }
   }
 

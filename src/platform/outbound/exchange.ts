@@ -1,8 +1,8 @@
 import type { Clock } from '../clock/clock.ts'
-import type { Carried, CarriedRequest } from './carrier.ts'
+import type { Carried } from './carrier.ts'
 import type { Connection } from './connection.ts'
 import type { Origin } from './origin.ts'
-import type { Answer, AnswerHeaders, Exchanged, OutboundRequest } from './outbound-request.ts'
+import type { Answer, AnswerHeaders, Exchanged, ReadyRequest } from './outbound-request.ts'
 
 /** What exchanges know of the client that carries them out. */
 export interface ExchangeContext {
@@ -13,19 +13,12 @@ export interface ExchangeContext {
   closedBy: Error | null
 }
 
-type Settle = { resolve: (exchanged: Exchanged) => void; reject: (reason: unknown) => void }
+/** Called once. */
+export interface Settle {
+  resolve(exchanged: Exchanged): void
+  reject(reason: unknown): void
+}
 
-/** Made by the carriers; a second one, or another value, would make two requests out of one. */
-const CARRIER_HEADERS = new Set([
-  'host',
-  'content-length',
-  'connection',
-  'transfer-encoding',
-  'keep-alive',
-  'upgrade',
-  'expect',
-  'te',
-])
 const BEGINNING_BYTES = 1024
 /** Where a success is enough its body is waited for a little, for whoever keeps a log. */
 const BODY_GRACE_MS = 250
@@ -34,9 +27,8 @@ const MAX_DRAINING = 256
 
 /** One request and its answer. It settles once; it leaves its connection once, which may be later. */
 export class Exchange implements Carried {
-  readonly request: CarriedRequest
+  readonly request: ReadyRequest
   connection: Connection | null = null
-  readonly #wanted: OutboundRequest
   readonly #context: ExchangeContext
   readonly #origin: Origin
   readonly #settle: Settle
@@ -52,15 +44,13 @@ export class Exchange implements Carried {
   #hasLeft = false
   #wasRefused = false
 
-  constructor(wanted: OutboundRequest, origin: Origin, context: ExchangeContext, settle: Settle) {
-    this.request = requestOf(wanted)
-    this.#wanted = wanted
+  constructor(request: ReadyRequest, origin: Origin, context: ExchangeContext, settle: Settle) {
+    this.request = request
     this.#origin = origin
     this.#context = context
     this.#settle = settle
     this.#startedAtMs = context.clock.elapsedMs()
-    this.#cancelTimer = context.clock.after(wanted.timeoutMs, () => this.#onTime())
-    wanted.signal?.addEventListener('abort', this)
+    this.#cancelTimer = context.clock.after(request.timeoutMs, () => this.#onTime())
   }
 
   /** It has no connection and gets none. */
@@ -69,19 +59,16 @@ export class Exchange implements Carried {
     this.#cancelTimer()
   }
 
-  /** Its signal was aborted. */
-  handleEvent(): void {
-    const { signal } = this.#wanted
+  /** Nobody wants it any more. */
+  abort(reason: unknown): void {
     if (this.#isEnough) this.#settleAnswer()
-    else if (this.#close()) this.#settle.reject(signal?.reason)
+    else if (this.#close()) this.#settle.reject(reason)
     this.#giveUp()
   }
 
   get hasLeft(): boolean {
     return this.#hasLeft
   }
-
-  onRequestStart(): void {}
 
   onRefused(error: Error): void {
     if (this.#hasLeft) return
@@ -90,6 +77,11 @@ export class Exchange implements Carried {
       return
     }
     this.#wasRefused = true
+    this.onUnsent()
+  }
+
+  onUnsent(): void {
+    if (this.#hasLeft || this.connection === null) return
     this.#origin.release(this.connection, true)
     this.connection = null
     this.#origin.send(this)
@@ -107,7 +99,7 @@ export class Exchange implements Carried {
   onResponseData(_controller: unknown, chunk: Buffer): void {
     if (this.#hasLeft) return
     this.#bodyBytes += chunk.length
-    const { maxBodyBytes } = this.#wanted
+    const { maxBodyBytes } = this.request
     if (this.#bodyBytes > maxBodyBytes) {
       this.#settleAnswer(`the answer is larger than ${maxBodyBytes / 1024} KiB`)
       this.#giveUp()
@@ -142,11 +134,11 @@ export class Exchange implements Carried {
   }
 
   get #isEnough(): boolean {
-    return this.#wanted.isSuccessEnough && this.#status >= 200 && this.#status <= 299
+    return this.request.isSuccessEnough && this.#status >= 200 && this.#status <= 299
   }
 
   #leftMs(): number {
-    return this.#wanted.timeoutMs - (this.#context.clock.elapsedMs() - this.#startedAtMs)
+    return this.request.timeoutMs - (this.#context.clock.elapsedMs() - this.#startedAtMs)
   }
 
   #waitForBody(): void {
@@ -160,7 +152,7 @@ export class Exchange implements Carried {
 
   #onTime(): void {
     if (!this.#isEnough) {
-      const error = new Error(`the attempt took longer than ${Math.round(this.#wanted.timeoutMs)} ms`)
+      const error = new Error(`the attempt took longer than ${Math.round(this.request.timeoutMs)} ms`)
       error.name = 'TimeoutError'
       this.#settleError(error)
     } else if (!this.#isSettled) {
@@ -210,16 +202,6 @@ export class Exchange implements Carried {
   #close(): boolean {
     if (this.#isSettled) return false
     this.#isSettled = true
-    this.#wanted.signal?.removeEventListener('abort', this)
     return true
   }
-}
-
-function requestOf({ method, path, headers, body }: OutboundRequest): CarriedRequest {
-  const pairs: string[] = []
-  for (let at = 0; at < headers.length; at += 2) {
-    const name = headers[at] as string
-    if (!CARRIER_HEADERS.has(name.toLowerCase())) pairs.push(name, headers[at + 1] as string)
-  }
-  return { method, path, headers: pairs, body }
 }

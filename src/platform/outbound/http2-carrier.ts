@@ -4,8 +4,9 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
 import type { Socket } from 'node:net'
-import type { Carried, CarriedRequest, Carrier } from './carrier.ts'
+import type { Carried, Carrier } from './carrier.ts'
 import type { AnswerHeaders } from './outbound-request.ts'
+import { requestParts } from './request-bytes.ts'
 
 export interface Http2CarrierOptions {
   origin: URL
@@ -54,11 +55,12 @@ export class Http2Carrier implements Carrier {
   }
 
   send(carried: Carried): void {
-    const { body } = carried.request
+    const parts = requestParts(carried.request)
+    const { body } = parts
     const isEmpty = body.byteLength === 0
     let stream: ClientHttp2Stream
     try {
-      stream = this.#session.request(this.#headersOf(carried.request), { endStream: isEmpty })
+      stream = this.#session.request(this.#headersOf(parts), { endStream: isEmpty })
     } catch (error) {
       if (this.#session.closed) carried.onRefused(error as Error)
       else carried.onResponseError(null, error as Error)
@@ -79,7 +81,7 @@ export class Http2Carrier implements Carrier {
     else this.#socket.once('close', done).destroy()
   }
 
-  #headersOf({ method, path, headers, body }: CarriedRequest): Record<string, string> {
+  #headersOf({ method, path, headers, body }: ReturnType<typeof requestParts>): Record<string, string> {
     const pairs: Record<string, string> = {
       ':method': method,
       ':scheme': 'https',
@@ -87,8 +89,7 @@ export class Http2Carrier implements Carrier {
       ':path': path,
       ...(method === 'POST' && { 'content-length': String(body.byteLength) }),
     }
-    for (let at = 0; at < headers.length; at += 2) {
-      const [name, value] = [headers[at] as string, headers[at + 1] as string]
+    for (const [name, value] of headers) {
       validateHeaderName(name)
       validateHeaderValue(name, value)
       pairs[name.toLowerCase()] = value

@@ -1,14 +1,11 @@
-import type { Client } from 'undici'
 import type { GuardedConnect } from './connect-guarded.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
 import type { Exchange } from './exchange.ts'
 
 export interface OriginOptions {
-  Client: typeof Client
   /** Without a path. */
   origin: URL
   connect: GuardedConnect
-  connectHttp1: GuardedConnect
   elapsedMs: () => number
   keepAliveMs: number
   /** Called when nothing is left: no connection, nobody who waits for one. */
@@ -86,8 +83,7 @@ export class Origin implements ConnectionOwner {
 
   closed(connection: Connection): void {
     if (connection.inFlight === 0) this.#drop(connection, new Error('closed'))
-    else if (connection.isMultiplexed) this.#retire(connection)
-    // Else its one exchange came too late for the socket, and the carrier opens the next one.
+    else this.#retire(connection)
   }
 
   async destroy(reason: Error): Promise<void> {

@@ -1,9 +1,11 @@
 import type { SecureContext } from 'node:tls'
 import type { Clock } from '../clock/clock.ts'
 import { createGuardedConnect, createTlsContext } from './connect-guarded.ts'
-import { Exchange, type ExchangeContext } from './exchange.ts'
+import { Exchange, type ExchangeContext, type Settle } from './exchange.ts'
+import type { IpFilter } from './ip-filter.ts'
 import { Origin } from './origin.ts'
-import type { Exchanged, Outbound, OutboundRequest } from './outbound-request.ts'
+import type { Exchanged, Outbound, OutboundRequest, ReadyRequest } from './outbound-request.ts'
+import { requestBytes } from './request-bytes.ts'
 import { type ResolveHost, shareQuestions } from './resolve-host.ts'
 import { SystemResolver } from './system-resolver.ts'
 
@@ -19,7 +21,7 @@ export interface OutboundOptions {
   maxOrigins?: number
 }
 
-type Undici = Pick<typeof import('undici'), 'Client' | 'buildConnector'>
+type Undici = Pick<typeof import('undici'), 'buildConnector'>
 
 /**
  * The one way out: every request that strangers ask for goes through here. It opens as many connections as there are
@@ -49,12 +51,36 @@ export class OutboundClient implements Outbound {
     const { signal } = request
     if (this.#context.closedBy !== null) return Promise.reject(this.#context.closedBy)
     if (signal?.aborted) return Promise.reject(signal.reason)
-    if (this.#undici === undefined) return this.#load().then(() => this.send(request))
-    const origin = this.#originOf(request, this.#undici)
+    if (this.#undici === undefined) return this.load().then(() => this.send(request))
+    let ready: ReadyRequest
+    try {
+      ready = { ...request, ...requestBytes(request) }
+    } catch (error) {
+      return Promise.resolve({ error: error as Error, address: null })
+    }
     return new Promise((resolve, reject) => {
-      const exchange = new Exchange(request, origin, this.#context, { resolve, reject })
-      origin.send(exchange)
+      const giveUp = () => exchange.abort(signal?.reason)
+      const end = () => signal?.removeEventListener('abort', giveUp)
+      signal?.addEventListener('abort', giveUp)
+      const exchange = this.begin(ready, {
+        resolve: (exchanged) => {
+          end()
+          resolve(exchanged)
+        },
+        reject: (reason) => {
+          end()
+          reject(reason)
+        },
+      })
     })
+  }
+
+  /** The same for who has loaded it, is not closing it and can do without a promise. */
+  begin(request: ReadyRequest, settle: Settle): Exchange {
+    const origin = this.#originOf(request, this.#undici as Undici)
+    const exchange = new Exchange(request, origin, this.#context, settle)
+    origin.send(exchange)
+    return exchange
   }
 
   async close(): Promise<void> {
@@ -65,12 +91,12 @@ export class OutboundClient implements Outbound {
   }
 
   /** With the first request: a server that calls nobody need not carry it. */
-  async #load(): Promise<void> {
-    this.#undici = await import('undici')
+  async load(): Promise<void> {
+    this.#undici ??= await import('undici')
   }
 
-  #originOf({ url, filter }: OutboundRequest, { Client, buildConnector }: Undici): Origin {
-    const key = `${url.origin} ${filter.key}`
+  #originOf({ url, filter }: ReadyRequest, { buildConnector }: Undici): Origin {
+    const key = wayKey(url, filter)
     const known = this.#origins.get(key)
     if (known !== undefined) {
       this.#origins.delete(key)
@@ -78,12 +104,14 @@ export class OutboundClient implements Outbound {
       return known
     }
     if (url.protocol === 'https:') this.#secureContext ??= createTlsContext(this.#extraCa)
-    const guard = { buildConnector, resolve: this.#resolve, filter, secureContext: this.#secureContext }
     const origin: Origin = new Origin({
-      Client,
       origin: new URL(url.origin),
-      connect: createGuardedConnect({ ...guard, allowH2: true }),
-      connectHttp1: createGuardedConnect({ ...guard, allowH2: false }),
+      connect: createGuardedConnect({
+        buildConnector,
+        resolve: this.#resolve,
+        filter,
+        secureContext: this.#secureContext,
+      }),
       elapsedMs: () => this.#context.clock.elapsedMs(),
       keepAliveMs: this.#keepAliveMs,
       onEmpty: () => {
@@ -104,4 +132,15 @@ export class OutboundClient implements Outbound {
       return
     }
   }
+}
+
+// Many requests name the same two objects, and a text that is put together anew is hashed anew.
+const keys = new WeakMap<URL, { filter: IpFilter; key: string }>()
+
+function wayKey(url: URL, filter: IpFilter): string {
+  const known = keys.get(url)
+  if (known?.filter === filter) return known.key
+  const key = `${url.origin} ${filter.key}`
+  keys.set(url, { filter, key })
+  return key
 }

@@ -1,3 +1,5 @@
+import type { CarriedRequest } from './carrier.ts'
+import type { GiveUpSignal } from './give-up.ts'
 import type { IpFilter } from './ip-filter.ts'
 
 /** One request to a stranger. */
@@ -20,8 +22,13 @@ export interface OutboundRequest {
   /** A success is certain when its headers are in, and of its body only the beginning is wanted. */
   isSuccessEnough: boolean
   /** Gives it up; the promise is rejected with the reason. */
-  signal?: AbortSignal
+  signal?: GiveUpSignal
 }
+
+/** The same, checked and written down as it is carried. */
+export interface ReadyRequest
+  extends CarriedRequest,
+    Pick<OutboundRequest, 'url' | 'filter' | 'timeoutMs' | 'maxBodyBytes' | 'isSuccessEnough'> {}
 
 export type AnswerHeaders = Record<string, string | string[] | number | undefined>
 

@@ -6,14 +6,8 @@ import { Worker } from 'node:worker_threads'
 import { type Clock, SystemClock, settlesWithin } from '../clock/clock.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Exchanged, Outbound, OutboundRequest } from './outbound-request.ts'
-import {
-  type FromOutboundThread,
-  joinBodies,
-  MOST_TOGETHER,
-  packRequest,
-  type SentRequest,
-  unpackAnswer,
-} from './thread-messages.ts'
+import { requestHead } from './request-bytes.ts'
+import { type FromOutboundThread, handedOver, MOST_TOGETHER, RequestPack, unpackAnswers } from './thread-messages.ts'
 
 export interface OutboundThreadOptions {
   log: Logger
@@ -51,8 +45,7 @@ export class OutboundThread implements Outbound {
   readonly #underWay = new Map<number, Underway>()
   #worker: Worker | undefined
   #lastId = 0
-  #requests: SentRequest[] = []
-  #bodies: Uint8Array[] = []
+  #requests = new RequestPack()
   #givenUp: number[] = []
   #isPosting = false
   #closedBy: Error | null = null
@@ -62,9 +55,15 @@ export class OutboundThread implements Outbound {
   }
 
   send(request: OutboundRequest): Promise<Exchanged> {
-    const { signal, body } = request
+    const { signal } = request
     if (this.#closedBy !== null) return Promise.reject(this.#closedBy)
     if (signal?.aborted) return Promise.reject(signal.reason)
+    let head: string
+    try {
+      head = requestHead(request)
+    } catch (error) {
+      return Promise.resolve({ error: error as Error, address: null })
+    }
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId
       const giveUp = () => {
@@ -73,8 +72,7 @@ export class OutboundThread implements Outbound {
       }
       signal?.addEventListener('abort', giveUp)
       this.#underWay.set(id, { request, resolve, reject, giveUp })
-      this.#requests.push(packRequest(id, request))
-      this.#bodies.push(body)
+      this.#requests.add(id, head, request)
       if (this.#requests.length >= MOST_TOGETHER) this.#post()
       else this.#postSoon()
     })
@@ -105,16 +103,14 @@ export class OutboundThread implements Outbound {
 
   #post(): void {
     if (this.#closedBy !== null || this.#requests.length + this.#givenUp.length === 0) return
-    const bodies = joinBodies(this.#bodies)
-    const message = { requests: this.#requests, bodies, givenUp: this.#givenUp }
+    const message = this.#requests.message(this.#givenUp)
     this.#forgetUnsent()
     this.#worker ??= this.#start()
-    this.#worker.postMessage(message, bodies.byteLength === 0 ? [] : [bodies.buffer as ArrayBuffer])
+    this.#worker.postMessage(message, handedOver(message.bytes))
   }
 
   #forgetUnsent(): void {
-    this.#requests = []
-    this.#bodies = []
+    this.#requests = new RequestPack()
     this.#givenUp = []
   }
 
@@ -133,13 +129,9 @@ export class OutboundThread implements Outbound {
     return worker
   }
 
-  #answer({ answers, bodies }: FromOutboundThread): void {
-    let at = 0
-    for (const sent of answers) {
-      const end = at + sent.bodyBytes
-      const underWay = this.#take(sent.id)
-      const exchanged = unpackAnswer(sent, bodies.subarray(at, end))
-      at = end
+  #answer(message: FromOutboundThread): void {
+    for (const [id, exchanged] of unpackAnswers(message)) {
+      const underWay = this.#take(id)
       if (exchanged === undefined) underWay?.reject(underWay.request.signal?.reason)
       else underWay?.resolve(exchanged)
     }

@@ -1,29 +1,34 @@
 import { AddressRefused } from './address-refused.ts'
 import { ipFilterOf } from './ip-filter.ts'
-import type { AnswerHeaders, Exchanged, OutboundRequest } from './outbound-request.ts'
+import type { AnswerHeaders, Exchanged, OutboundRequest, ReadyRequest } from './outbound-request.ts'
 
 /** One message carries no more: the other side begins with the first of many while this one still makes the rest. */
 export const MOST_TOGETHER = 8
 
-/** What happened since the last message. Bodies lie one behind the other, so that one piece of memory is handed over. */
+/**
+ * What happened since the last message. Numbers lie in one list and bytes in one piece of memory, which is handed over: a list of
+ * objects takes longer to be copied than a request to be sent.
+ */
 export interface ToOutboundThread {
-  requests: SentRequest[]
-  bodies: Uint8Array
+  /** REQUEST_NUMBERS for each request, in the order of `numbersOf`. */
+  numbers: number[]
+  /** An origin and the key of a filter each. */
+  ways: string[]
+  bytes: Uint8Array
   /** Numbers of requests that nobody wants any more. */
   givenUp: number[]
 }
 
 export interface FromOutboundThread {
+  /** PLAIN_MEMBERS for each answer of which nobody reads the headers: its id, status, length and address. */
+  plain: (number | string | null)[]
+  /** All others. Their bodies lie behind those of the plain ones. */
   answers: SentAnswer[]
   bodies: Uint8Array
 }
 
-export type SentRequest = Omit<OutboundRequest, 'url' | 'filter' | 'body' | 'signal'> & {
-  id: number
-  origin: string
-  filterKey: string
-  bodyBytes: number
-}
+export const REQUEST_NUMBERS = 7
+export const PLAIN_MEMBERS = 4
 
 export interface SentAnswer {
   id: number
@@ -44,14 +49,64 @@ interface SentError {
 }
 
 const DEEPEST_CAUSE = 8
-const NO_BODY = new Uint8Array()
+const NO_BYTES = new Uint8Array()
 
-export function packRequest(id: number, { url, filter, body, signal: _, ...rest }: OutboundRequest): SentRequest {
-  return { ...rest, id, origin: url.origin, filterKey: filter.key, bodyBytes: body.byteLength }
+/** Requests on their way to the thread. */
+export class RequestPack {
+  readonly #numbers: number[] = []
+  readonly #ways: string[] = []
+  readonly #heads: string[] = []
+  readonly #bodies: Uint8Array[] = []
+  #byteLength = 0
+
+  get length(): number {
+    return this.#heads.length
+  }
+
+  add(id: number, head: string, { url, filter, body, ...request }: OutboundRequest): void {
+    const bodyBytes = request.method === 'GET' ? 0 : body.byteLength
+    const { timeoutMs, maxBodyBytes, isSuccessEnough } = request
+    const way = this.#wayOf(url.origin, filter.key)
+    this.#numbers.push(id, way, timeoutMs, maxBodyBytes, isSuccessEnough ? 1 : 0, head.length, bodyBytes)
+    this.#heads.push(head)
+    this.#bodies.push(body)
+    this.#byteLength += head.length + bodyBytes
+  }
+
+  message(givenUp: number[]): ToOutboundThread {
+    // Of its own, since it is handed over.
+    const bytes = Buffer.allocUnsafeSlow(this.#byteLength)
+    let at = 0
+    for (const [index, head] of this.#heads.entries()) {
+      const bodyBytes = this.#numbers[(index + 1) * REQUEST_NUMBERS - 1] as number
+      bytes.write(head, at, 'latin1')
+      at += head.length
+      if (bodyBytes > 0) bytes.set(this.#bodies[index] as Uint8Array, at)
+      at += bodyBytes
+    }
+    return { numbers: this.#numbers, ways: this.#ways, bytes, givenUp }
+  }
+
+  #wayOf(origin: string, filterKey: string): number {
+    const ways = this.#ways
+    for (let at = 0; at < ways.length; at += 2) if (ways[at] === origin && ways[at + 1] === filterKey) return at
+    return ways.push(origin, filterKey) - 2
+  }
 }
 
-export function unpackRequest({ origin, filterKey, ...rest }: SentRequest, body: Uint8Array): OutboundRequest {
-  return { ...rest, ...wayOf(origin, filterKey), body }
+export function* unpackRequests({ numbers, ways, bytes }: ToOutboundThread): Generator<ReadyRequest & { id: number }> {
+  let from = 0
+  for (let at = 0; at < numbers.length; at += REQUEST_NUMBERS) {
+    const [id, way, timeoutMs, maxBodyBytes, isEnough, headBytes, bodyBytes] = numbers.slice(
+      at,
+      at + REQUEST_NUMBERS,
+    ) as [number, number, number, number, number, number, number]
+    const { url, filter } = wayOf(ways[way] as string, ways[way + 1] as string)
+    const end = from + headBytes + bodyBytes
+    const isSuccessEnough = isEnough === 1
+    yield { id, url, filter, timeoutMs, maxBodyBytes, isSuccessEnough, bytes: bytes.subarray(from, end), headBytes }
+    from = end
+  }
 }
 
 // Many requests go to one origin.
@@ -68,30 +123,77 @@ function wayOf(origin: string, filterKey: string) {
   return way
 }
 
-export function packAnswer(id: number, { answer, error, address }: Exchanged, isPlain: boolean): SentAnswer {
-  if (answer === undefined) return { id, answer: null, error: packError(error, 0), address, bodyBytes: 0 }
-  const { status, statusText, headers, body, bodyProblem } = answer
-  const sent = { status, statusText, headers: isPlain ? {} : headers, bodyProblem }
-  return { id, answer: sent, error: null, address, bodyBytes: body.byteLength }
+/** Answers on their way back. */
+export class AnswerPack {
+  readonly #plain: FromOutboundThread['plain'] = []
+  readonly #plainBodies: Uint8Array[] = []
+  readonly #answers: SentAnswer[] = []
+  readonly #bodies: Uint8Array[] = []
+
+  get length(): number {
+    return this.#plain.length / PLAIN_MEMBERS + this.#answers.length
+  }
+
+  /** `exchanged`: null when it was given up. `isSuccessEnough`: nobody reads the headers of a success. */
+  add(id: number, exchanged: Exchanged | null, isSuccessEnough: boolean): void {
+    const answer = exchanged?.answer
+    if (answer === undefined) {
+      const error = exchanged === null || exchanged.error === undefined ? null : packError(exchanged.error, 0)
+      this.#answers.push({ id, answer: null, error, address: exchanged?.address ?? null, bodyBytes: 0 })
+      return
+    }
+    const { status, statusText, headers, body, bodyProblem } = answer
+    const address = exchanged?.address ?? null
+    if (isSuccessEnough && status >= 200 && status <= 299 && bodyProblem === undefined) {
+      this.#plain.push(id, status, body.byteLength, address)
+      if (body.byteLength > 0) this.#plainBodies.push(body)
+      return
+    }
+    const sent = { status, statusText, headers, bodyProblem }
+    this.#answers.push({ id, answer: sent, error: null, address, bodyBytes: body.byteLength })
+    this.#bodies.push(body)
+  }
+
+  message(): FromOutboundThread {
+    return { plain: this.#plain, answers: this.#answers, bodies: joined([...this.#plainBodies, ...this.#bodies]) }
+  }
 }
 
-/** Undefined when it was given up. */
-export function unpackAnswer({ answer, error, address }: SentAnswer, body: Uint8Array): Exchanged | undefined {
-  if (error !== null) return { error: unpackError(error), address }
-  return answer === null ? undefined : { answer: { ...answer, body }, address }
+/** What came of each request; undefined when it was given up. */
+export function* unpackAnswers(message: FromOutboundThread): Generator<[id: number, Exchanged | undefined]> {
+  const { plain, answers, bodies } = message
+  let at = 0
+  for (let member = 0; member < plain.length; member += PLAIN_MEMBERS) {
+    const end = at + (plain[member + 2] as number)
+    const body = bodies.subarray(at, end)
+    at = end
+    const answer = { status: plain[member + 1] as number, statusText: '', headers: {}, body }
+    yield [plain[member] as number, { answer, address: plain[member + 3] as string | null }]
+  }
+  for (const { id, answer, error, address, bodyBytes } of answers) {
+    const body = bodies.subarray(at, at + bodyBytes)
+    at += bodyBytes
+    if (error !== null) yield [id, { error: unpackError(error), address }]
+    else yield [id, answer === null ? undefined : { answer: { ...answer, body }, address }]
+  }
 }
 
-export function joinBodies(bodies: readonly Uint8Array[]): Uint8Array {
+function joined(bodies: readonly Uint8Array[]): Uint8Array {
   let length = 0
   for (const { byteLength } of bodies) length += byteLength
-  if (length === 0) return NO_BODY
-  const joined = new Uint8Array(length)
+  if (length === 0) return NO_BYTES
+  const bytes = new Uint8Array(length)
   let at = 0
   for (const body of bodies) {
-    joined.set(body, at)
+    bytes.set(body, at)
     at += body.byteLength
   }
-  return joined
+  return bytes
+}
+
+/** What is handed over with a message instead of being copied. */
+export function handedOver(bytes: Uint8Array): ArrayBuffer[] {
+  return bytes.byteLength === 0 ? [] : [bytes.buffer as ArrayBuffer]
 }
 
 function packError(error: Error, depth: number): SentError {

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { AnswerHead } from './answer-head.ts'
+import { AnswerReader } from './answer-reader.ts'
+
+interface Read {
+  heads: AnswerHead[]
+  body: string
+  ends: boolean[]
+  reader: AnswerReader
+}
+
+function readerFor(): Read {
+  const read: Omit<Read, 'reader'> = { heads: [], body: '', ends: [] }
+  const reader = new AnswerReader({
+    onHead: (head) => read.heads.push(head),
+    onData: (chunk) => {
+      read.body += chunk.toString('latin1')
+    },
+    onEnd: (isWhole) => read.ends.push(isWhole),
+  })
+  reader.begin()
+  return Object.assign(read, { reader })
+}
+
+/** The same answer as a whole, byte by byte, and cut in two at every place. */
+function* inPieces(text: string): Generator<Read> {
+  const bytes = Buffer.from(text, 'latin1')
+  for (const cuts of [[], Array.from(bytes.keys()), ...Array.from(bytes.keys(), (at) => [at])]) {
+    const read = readerFor()
+    let from = 0
+    for (const at of [...cuts.filter((cut) => cut > 0), bytes.length]) {
+      read.reader.read(bytes.subarray(from, at))
+      from = at
+    }
+    yield read
+  }
+}
+
+function assertReads(text: string, expected: { status: number; body: string; keepsMs?: number | undefined }): void {
+  for (const { heads, body, ends } of inPieces(text)) {
+    assert.deepEqual([heads.length, heads[0]?.status, body, ends], [1, expected.status, expected.body, [true]])
+    assert.equal(heads[0]?.keepsMs, expected.keepsMs)
+  }
+}
+
+test('an answer is read in whatever pieces it comes', () => {
+  assertReads('HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello', { status: 200, body: 'hello' })
+  assertReads('HTTP/1.1 204 No Content\r\n\r\n', { status: 204, body: '' })
+  assertReads('HTTP/1.1 304 Not Modified\r\ncontent-length: 5\r\n\r\n', { status: 304, body: '' })
+  assertReads('HTTP/1.1 500 \r\ncontent-length:0\r\n\r\n', { status: 500, body: '' })
+  assertReads('HTTP/1.1 200\r\ncontent-length: 1 \r\n\r\nx', { status: 200, body: 'x' })
+  assertReads('HTTP/1.1 200 OK\r\nx: a\r\n  b\r\ncontent-length: 1\r\n\r\nx', { status: 200, body: 'x' })
+})
+
+test('chunks are read with what may stand around them', () => {
+  const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
+  assertReads(`${head}5\r\nhello\r\n0\r\n\r\n`, { status: 200, body: 'hello' })
+  assertReads(`${head}00A ;name="v;"\r\n0123456789\r\n1\r\nx\r\n0\r\nx-trailer: a\r\n\r\n`, {
+    status: 200,
+    body: '0123456789x',
+  })
+  assertReads(`${head}0\r\n\r\n`, { status: 200, body: '' })
+})
+
+test('interim answers are none', () => {
+  const interim = 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'
+  assertReads(`${interim}HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\ngone`, { status: 404, body: 'gone' })
+})
+
+test('a body without a length ends with the connection', () => {
+  for (const coding of ['', 'transfer-encoding: gzip\r\n', 'transfer-encoding: chunked, gzip\r\n']) {
+    const { reader, heads, body, ends } = readOnce(`HTTP/1.1 200 OK\r\n${coding}\r\nall of it`)
+    assert.deepEqual([heads[0]?.body, heads[0]?.keepsMs, body, ends], ['close', 0, 'all of it', []])
+    assert.equal(reader.isEndedByClose, true)
+  }
+  assert.equal(readOnce('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel').reader.isEndedByClose, false)
+  assert.equal(readOnce('HTTP/1.1 200 OK\r\n').reader.isEndedByClose, false)
+})
+
+test('the receiver says for how long it keeps the connection', () => {
+  const keeps = (lines: string, version = '1.1') =>
+    readOnce(`HTTP/${version} 200 OK\r\n${lines}content-length: 0\r\n\r\n`).heads[0]?.keepsMs
+  assert.equal(keeps(''), undefined)
+  assert.equal(keeps('connection: keep-alive\r\nkeep-alive: timeout=5, max=100\r\n'), 5_000)
+  assert.equal(keeps('keep-alive: max=100, timeout=7\r\n'), 7_000)
+  assert.equal(keeps('Connection: Foo, CLOSE\r\nkeep-alive: timeout=5\r\n'), 0)
+  assert.equal(keeps('connection: foo\r\nconnection: close\r\n'), 0)
+  assert.equal(keeps('', '1.0'), 0)
+  assert.equal(keeps('connection: Keep-Alive\r\n', '1.0'), undefined)
+})
+
+test('what follows an answer makes it one that is not whole', () => {
+  const next = 'HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n'
+  for (const answer of [
+    'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok',
+    'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n',
+    'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n',
+  ]) {
+    const { heads, ends } = readOnce(answer + next)
+    assert.deepEqual([heads.map(({ status }) => status), ends], [[200], [false]])
+    const { reader } = readOnce(answer)
+    assert.throws(() => reader.read(Buffer.from(next)), /nobody asked for/)
+  }
+})
+
+test('headers have lower-case names, and those that come twice are kept both', () => {
+  const { heads } = readOnce(
+    'HTTP/1.1 404 Gr\xfc\xdfe\r\nX-A: b\r\nx-a:  c\t\r\nX-Empty:\r\n__proto__: x\r\ncontent-length: 0\r\n\r\n',
+  )
+  assert.equal(heads[0]?.statusText, 'Gr\xfc\xdfe')
+  const expected = { 'x-a': ['b', 'c'], 'x-empty': '', 'content-length': '0' }
+  Object.defineProperty(expected, '__proto__', { value: 'x', writable: true, enumerable: true })
+  assert.deepEqual({ ...heads[0]?.headers }, { ...expected })
+})
+
+test('what is no answer is refused', () => {
+  const ok = 'HTTP/1.1 200 OK\r\n'
+  const chunked = `${ok}transfer-encoding: chunked\r\n\r\n`
+  for (const text of [
+    'SSH-2.0-OpenSSH_9.9\r\n',
+    'HTTP/2.0 200 OK\r\n\r\n',
+    'HTTP/1.1 20 OK\r\n\r\n',
+    'HTTP/1.1 099 OK\r\n\r\n',
+    'HTTP/1.1  200 OK\r\n\r\n',
+    'HTTP/1.1 200 O\0K\r\n\r\n',
+    'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n',
+    `${ok}no header\r\n\r\n`,
+    `${ok}a b: c\r\n\r\n`,
+    `${ok}a : c\r\n\r\n`,
+    `${ok}: c\r\n\r\n`,
+    `${ok}a: b\nc: d\r\n\r\n`,
+    `${ok}a: b\rc: d\r\n\r\n`,
+    `${ok}a: \0\r\n\r\n`,
+    `${ok}content-length: 1\r\ncontent-length: 1\r\n\r\n`,
+    `${ok}content-length: 1, 1\r\n\r\n`,
+    `${ok}content-length: -1\r\n\r\n`,
+    `${ok}content-length: 0x1\r\n\r\n`,
+    `${ok}content-length: \r\n\r\n`,
+    `${ok}content-length: 99999999999999999999\r\n\r\n`,
+    `${ok}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n`,
+    `${ok}x: ${'y'.repeat(20_000)}`,
+    `${ok}x: ${'y'.repeat(20_000)}\r\n\r\n`,
+    `${chunked}zz\r\n`,
+    `${chunked}-1\r\n`,
+    `${chunked}\r\n`,
+    `${chunked}1 1\r\n`,
+    `${chunked}1\r\nxx\r\n`,
+    `${chunked}1;${'y'.repeat(2_000)}`,
+    `${chunked}0\r\n${'a: b\r\n'.repeat(10_000)}`,
+  ]) {
+    assert.throws(() => readOnce(text), { name: 'NoAnswer' }, JSON.stringify(text.slice(0, 100)))
+  }
+})
+
+function readOnce(text: string): Read {
+  const read = readerFor()
+  read.reader.read(Buffer.from(text, 'latin1'))
+  return read
+}
