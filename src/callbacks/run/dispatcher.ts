@@ -60,6 +60,8 @@ export class Dispatcher implements Worker {
   readonly #unloaded: Setbacks
   /** Of runs whose attempt could not be made. */
   readonly #unattempted: Setbacks
+  /** They wait until results are stored. */
+  readonly #held = new Set<Lane>()
   #underWay = 0
   #onIdle: (() => void) | null = null
   #isRunning = false
@@ -69,7 +71,7 @@ export class Dispatcher implements Worker {
     this.#options = options
     this.#isShared = db.engine === 'postgres'
     this.#claims = new Claims(options)
-    this.#settler = new Settler({ db, clock, log })
+    this.#settler = new Settler({ db, clock, log, onCaughtUp: () => this.#letGo() })
     this.#timekeeper = new Timekeeper({
       db,
       clock,
@@ -194,6 +196,10 @@ export class Dispatcher implements Worker {
   #pump(lane: Lane): void {
     for (;;) {
       if (!this.#isRunning) return
+      if (this.#settler.isBehind) {
+        this.#held.add(lane)
+        return
+      }
       const next = lane.next()
       if (next.kind === 'wait') {
         if (next.until !== null) lane.wakeAt(next.until, () => this.#pump(lane))
@@ -203,6 +209,13 @@ export class Dispatcher implements Worker {
       this.#track(this.#attempt(lane, next.run, next.pass))
     }
     if (lane.hasMore && !lane.isLoading) this.#track(this.#take(lane))
+  }
+
+  /** Results are stored again as fast as they come. */
+  #letGo(): void {
+    const lanes = [...this.#held]
+    this.#held.clear()
+    for (const lane of lanes) this.#pump(lane)
   }
 
   async #take(lane: Lane): Promise<void> {

@@ -6,12 +6,22 @@ import type { Settlement } from './run.ts'
 import { storeTransitions } from './store-transition.ts'
 
 // What one write takes at most: it shares the writer with everybody else.
-const AT_ONCE = 250
+const AT_ONCE = 500
+// Beyond so many nothing more is attempted until some of them are stored: what is known only here is what a crash repeats.
+const MOST_WAITING = 500
 const RETRY_MS = 250
 
 interface Waiting {
   settlement: Settlement
   done: (won: boolean) => void
+}
+
+export interface SettlerOptions {
+  db: Database
+  clock: Clock
+  log: Logger
+  /** Called when it is not behind any more. */
+  onCaughtUp: () => void
 }
 
 /**
@@ -23,13 +33,20 @@ export class Settler {
   readonly #clock: Clock
   readonly #log: Logger
   readonly #waiting: Waiting[] = []
+  readonly #onCaughtUp: () => void
   #isRunning = false
   #isGivenUp = false
 
-  constructor({ db, clock, log }: { db: Database; clock: Clock; log: Logger }) {
+  constructor({ db, clock, log, onCaughtUp }: SettlerOptions) {
     this.#db = db
+    this.#onCaughtUp = onCaughtUp
     this.#clock = clock
     this.#log = log
+  }
+
+  /** Whether attempts end faster than their results are stored. */
+  get isBehind(): boolean {
+    return this.#waiting.length >= MOST_WAITING
   }
 
   /** False when the run was changed by somebody else meanwhile, and this says nothing any more. */
@@ -50,9 +67,11 @@ export class Settler {
     // The results of one turn of the event loop come one by one.
     await Promise.resolve()
     while (this.#waiting.length > 0) {
+      const wasBehind = this.isBehind
       const batch = this.#waiting.splice(0, AT_ONCE)
       const won = await this.#store(batch.map(({ settlement }) => settlement))
       for (const { settlement, done } of batch) done(won.has(settlement.run.runNumber))
+      if (wasBehind && !this.isBehind) this.#onCaughtUp()
     }
     this.#isRunning = false
   }

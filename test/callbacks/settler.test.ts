@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { after, test } from 'node:test'
+import type { Settlement } from '../../src/callbacks/run/run.ts'
+import { Settler } from '../../src/callbacks/run/settler.ts'
+import { applyEvent } from '../../src/callbacks/state/apply-event.ts'
+import { startRun } from '../../src/callbacks/state/run-record.ts'
+import { SystemClock } from '../../src/platform/clock/clock.ts'
+import { type Id, newId } from '../../src/platform/ids/uuid.ts'
+import type { Database } from '../../src/platform/storage/database.ts'
+import { migrate } from '../../src/platform/storage/migrate.ts'
+import { openOver } from '../store/storage-disk.ts'
+import { silentLogger } from '../support/silent-logger.ts'
+
+const clock = new SystemClock()
+const log = silentLogger()
+const opened: Database[] = []
+after(() => Promise.all(opened.map((db) => db.close())))
+
+test('while the disk takes no results no more are to be made, and they go on as soon as it does', async () => {
+  let disk = Promise.resolve()
+  const db = await openOver(opened, () => disk)
+  await migrate(db, { clock, log })
+  const { promise: caughtUp, resolve } = Promise.withResolvers<void>()
+  const settler = new Settler({ db, clock, log, onCaughtUp: resolve })
+  const { promise: stuck, resolve: release } = Promise.withResolvers<void>()
+  disk = stuck
+  const results: Promise<boolean>[] = []
+  while (!settler.isBehind) {
+    assert.ok(results.length < 10_000)
+    results.push(settler.settle(successOf(results.length)))
+  }
+  release()
+  await caughtUp
+  assert.equal(settler.isBehind, false)
+  assert.deepEqual(new Set(await Promise.all(results)), new Set([false]))
+})
+
+/** Of a run that is gone. */
+function successOf(runNumber: number): Settlement {
+  const { record } = startRun({ timeoutMicros: null, startDelayMicros: 0, retryPolicy: null }, 1)
+  const event = { kind: 'attempt_succeeded', tag: 0 } as const
+  const retry = { initialMicros: 1, maximumMicros: 1, coefficient: 2, maximumAttempts: 0, jitter: 0 }
+  const changed = applyEvent(record, event, { now: 2, retry, chance: 0 })
+  assert.equal(changed.kind, 'changed')
+  const names = { namespaceId: newId() as Id<'Namespace'>, callbackId: 'c', runId: newId(), requestId: newId() }
+  const run = { runNumber, ...names, destinationId: 1, timeoutMicros: null, record }
+  return { run, changed, dueAt: null, leaseOwner: null, attempt: null }
+}
