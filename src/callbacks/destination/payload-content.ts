@@ -3,6 +3,8 @@ import type { Payload } from '../wire/messages.ts'
 import { hasControlCharacters, isHeaderName } from './header-text.ts'
 import { OPAQUE_PAYLOAD_TYPE } from './literals.ts'
 
+const DECODER = new TextDecoder('utf-8', { ignoreBOM: true })
+
 export interface Content {
   /** `content-…` in lower case to its value; the length is not among them. */
   headers: Map<string, string>
@@ -63,7 +65,7 @@ function contentOf(mediaType: string, body: Uint8Array): Content {
 
 function metadataText(payload: Payload, key: string): string | undefined {
   const bytes = Object.hasOwn(payload.metadata, key) ? payload.metadata[key] : undefined
-  return bytes === undefined ? undefined : new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+  return bytes === undefined ? undefined : DECODER.decode(bytes)
 }
 
 function encodePayload({ metadata, data, externalPayloads }: Payload): Uint8Array {

@@ -39,7 +39,7 @@ export function requestHeaders(facts: AttemptFacts): Map<string, string> {
   const headers = new Map<string, string>()
 
   headers.set('user-agent', USER_AGENT)
-  headers.set(START_TIME_HEADER, new Date(facts.createdAt / MICROS_PER_MS).toUTCString())
+  headers.set(START_TIME_HEADER, secondOf(facts.createdAt).utc)
   headers.set(CLOSE_TIME_HEADER, preciseTime(facts.createdAt))
   for (const given in callback.header) {
     const name = given.toLowerCase()
@@ -65,8 +65,25 @@ function isProtected(name: string): boolean {
 
 /** RFC 3339 with as many digits as the time needs: 0, 3 or 6. */
 function preciseTime(at: Micros): string {
-  const iso = new Date(at / MICROS_PER_MS).toISOString()
-  const digits = (at % MICROS_PER_SECOND).toString().padStart(6, '0')
-  const fraction = digits === '000000' ? '' : `.${digits.replace(/000$/, '')}`
-  return `${iso.slice(0, 19)}${fraction}Z`
+  const { iso } = secondOf(at)
+  const micros = at % MICROS_PER_SECOND
+  if (micros === 0) return `${iso}Z`
+  const isWholeMs = micros % MICROS_PER_MS === 0
+  return isWholeMs ? `${iso}.${padded(micros / MICROS_PER_MS, 3)}Z` : `${iso}.${padded(micros, 6)}Z`
+}
+
+function padded(number: number, digits: number): string {
+  return number.toString().padStart(digits, '0')
+}
+
+let writtenSecond = { number: Number.NaN, utc: '', iso: '' }
+
+/** A second in words. The last one is kept: many runs were started in it. */
+function secondOf(at: Micros): { utc: string; iso: string } {
+  const number = Math.floor(at / MICROS_PER_SECOND)
+  if (number !== writtenSecond.number) {
+    const date = new Date(number * 1_000)
+    writtenSecond = { number, utc: date.toUTCString(), iso: date.toISOString().slice(0, 19) }
+  }
+  return writtenSecond
 }

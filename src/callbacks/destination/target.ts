@@ -14,7 +14,22 @@ export type TargetReading = { target: Target; problem?: undefined } | { target?:
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i
 const AUTHORITY = /^[^:]+:\/\/([^/?#]*)([^#]*)/
 
+// Many callbacks go to one address.
+const MOST_KNOWN = 1_000
+const known = new Map<string, TargetReading>()
+
 export function readTarget(text: string): TargetReading {
+  const before = known.get(text)
+  if (before !== undefined) return before
+  const reading = parseTarget(text)
+  if (reading.target !== undefined) {
+    if (known.size >= MOST_KNOWN) known.clear()
+    known.set(text, reading)
+  }
+  return reading
+}
+
+function parseTarget(text: string): TargetReading {
   if (text === '') return { problem: 'callback url is not set' }
   const scheme = SCHEME.exec(text)?.[1]?.toLowerCase()
   if (scheme !== 'http' && scheme !== 'https') return { problem: 'callback url must have the scheme http or https' }

@@ -30,6 +30,8 @@ export class DeliveryEvents {
   })
   readonly #series = new Map<string, Series>()
   readonly #named = new Set<string>()
+  /** What came of attempts at one destination is mostly the same. */
+  readonly #last = new WeakMap<Lane, { namespace: string; outcome: string; series: Series }>()
 
   constructor({ log, metrics, watch }: DeliveryEventsOptions) {
     this.#log = log
@@ -80,6 +82,15 @@ export class DeliveryEvents {
   }
 
   #seriesOf(lane: Lane, outcome: string): Series {
+    const { namespace } = lane
+    const last = this.#last.get(lane)
+    if (last !== undefined && last.outcome === outcome && last.namespace === namespace) return last.series
+    const series = this.#findSeries(lane, outcome)
+    this.#last.set(lane, { namespace, outcome, series })
+    return series
+  }
+
+  #findSeries(lane: Lane, outcome: string): Series {
     const { namespace } = lane
     const destination = this.#nameOf(lane)
     const key = `${namespace} ${destination} ${outcome}`

@@ -43,7 +43,7 @@ export function openSendable(cipher: Cipher, input: RunInput, runId: string): Se
   if (callback.variant.case !== 'nexus')
     return new StoredCallbackUnreadable(`The callback of run ${runId} has no address`)
   const { value } = callback.variant
-  const target = targetOf(value.url)
+  const { target } = readTarget(value.url)
   if (target === undefined) return new StoredCallbackUnreadable(`The address of run ${runId} cannot be read`)
   const completion = parsed(runId, () =>
     completionBody(fromBinary(CallbackExecutionCompletionSchema, input.completion)),
@@ -57,20 +57,6 @@ function parsed<T>(runId: string, parse: () => T): T | StoredCallbackUnreadable 
   } catch (cause) {
     return new StoredCallbackUnreadable(`What is stored of run ${runId} cannot be parsed`, cause)
   }
-}
-
-// Many callbacks go to one address.
-const MOST_TARGETS = 1_000
-const targets = new Map<string, Target>()
-
-function targetOf(url: string): Target | undefined {
-  const known = targets.get(url)
-  if (known !== undefined) return known
-  const { target } = readTarget(url)
-  if (target === undefined) return undefined
-  if (targets.size >= MOST_TARGETS) targets.clear()
-  targets.set(url, target)
-  return target
 }
 
 function binding(runId: string): string {
