@@ -93,23 +93,19 @@ const insertRow = statement<NewRow>(
     values (${sql.join(NAMES.map((column) => sql.val(p(column))))}, ${CONSTANTS})`,
 )
 
-// The number of the row that was inserted last: SQLite runs a statement with `returning` as if there were a trigger.
-const insertInput = statement<InputRow>(
+const insertInput = statement<InputRow & { run_number: number }>(
   (_query, p) => sql`
     insert into callback_inputs (run_number, search_attributes, callback, completion)
-    values (last_insert_rowid(), ${p('search_attributes')}, ${p('callback')}, ${p('completion')})`,
+    values (${p('run_number')}, ${p('search_attributes')}, ${p('callback')}, ${p('completion')})`,
 )
-
-const lastNumber = statement<object, { run_number: number }>(() => sql`select last_insert_rowid() as run_number`)
 
 async function insertInSqlite(tx: Transaction, row: NewRow, input: InputRow) {
   const [latest] = await tx.run(latestRow, row)
   const found = obstacle(latest, row.request_id)
   if (found !== null) return found
-  await tx.change(insertRow, row)
-  await tx.change(insertInput, input)
-  const [last] = await tx.run(lastNumber, {})
-  return (last as { run_number: number }).run_number
+  const number = await tx.insert(insertRow, row)
+  await tx.change(insertInput, { ...input, run_number: number })
+  return number
 }
 
 // Any number that nothing else locks by; the second one is the callback.

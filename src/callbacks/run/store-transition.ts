@@ -92,9 +92,15 @@ const closeRow = statement<ChangedRow>(
 
 async function changeRows(tx: Transaction, settlements: readonly Settlement[]): Promise<Set<number>> {
   const won = new Set<number>()
-  for (const settlement of settlements) {
-    const row = changedRow(settlement)
-    if ((await tx.change(row.closed_at === null ? moveRow : closeRow, row)) === 1) won.add(row.run_number)
+  const rows = settlements.map(changedRow)
+  const closed = rows.filter(({ closed_at }) => closed_at !== null)
+  const moved = closed.length === rows.length ? [] : rows.filter(({ closed_at }) => closed_at === null)
+  for (const [statement, some] of [
+    [closeRow, closed],
+    [moveRow, moved],
+  ] as const) {
+    const counts = await tx.changeCounts(statement, some)
+    for (const [at, { run_number }] of some.entries()) if (counts[at] === 1) won.add(run_number)
   }
   return won
 }

@@ -27,6 +27,8 @@ export interface Transaction extends Reader {
   insert<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<number>
   /** Runs such a statement for each of the inputs, in order. */
   changeEach<Input extends object>(statement: Statement<Input, never>, inputs: readonly Input[]): Promise<void>
+  /** The same; how many rows it changed for each of them. */
+  changeCounts<Input extends object>(statement: Statement<Input, never>, inputs: readonly Input[]): Promise<number[]>
   /**
    * Adds to a sum by the statement; on SQLite one statement for all that share a commit, just before it. Whoever reads or
    * changes the same rows in another way inside a transaction calls `writeSums` first.

@@ -48,6 +48,15 @@ export class PostgresTransaction implements Transaction {
     for (const input of inputs) await this.#runPrepared(statement, input)
   }
 
+  async changeCounts<Input extends object>(
+    statement: Statement<Input, never>,
+    inputs: readonly Input[],
+  ): Promise<number[]> {
+    const counts: number[] = []
+    for (const input of inputs) counts.push(await this.change(statement, input))
+    return counts
+  }
+
   async addToSum(statement: Statement<Addend, never>, addend: Addend): Promise<void> {
     await this.#runPrepared(statement, addend)
   }

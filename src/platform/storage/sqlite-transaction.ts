@@ -78,13 +78,22 @@ export class SqliteTransaction implements Transaction {
 
   // One turn of the microtask queue for many rows, not one for each.
   async changeEach<Input extends object>(statement: Statement<Input, never>, inputs: readonly Input[]): Promise<void> {
+    await this.changeCounts(statement, inputs)
+  }
+
+  async changeCounts<Input extends object>(
+    statement: Statement<Input, never>,
+    inputs: readonly Input[],
+  ): Promise<number[]> {
     const { sql, bind } = statement.prepared('sqlite')
+    const counts: number[] = []
     for (let start = 0; start < inputs.length; start += ROWS_AT_ONCE) {
       const some = inputs.length <= ROWS_AT_ONCE ? inputs : inputs.slice(start, start + ROWS_AT_ONCE)
       await this.#whenFree(() => {
-        for (const input of some) this.#connection.change(sql, bind(input))
+        for (const input of some) counts.push(this.#connection.change(sql, bind(input)))
       })
     }
+    return counts
   }
 
   addToSum(statement: Statement<Addend, never>, addend: Addend): Promise<void> {
