@@ -51,6 +51,9 @@ export class Attempter {
     if (namespace === null) return null
     lanes.use(lane, namespace)
     const sendable = run.sendable ?? (await this.#read(run))
+    // What came of it may have to wait until it is stored, and needs them no more.
+    run.sendable = undefined
+    run.input = undefined
     if (sendable === null) return null
     if (sendable instanceof StoredCallbackUnreadable) return this.#refuse(run, namespace, sendable)
     if (admitAttempt(run.record, run.record.attempt, clock.now()) !== 'go') return null

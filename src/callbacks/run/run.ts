@@ -23,12 +23,14 @@ export interface StoredRun {
 /** Callback and completion, each: what is larger is read when it is sent, instead of waiting in memory. */
 export const SMALL_INPUT_BYTES = 4_096
 
-/** A run whose attempt is due. Slim: many of them lie in memory, and inputs are read when they are sent. */
+/**
+ * A run whose attempt is due. Slim: many of them lie in memory. What is sent is read when it is, and dropped by who sends it.
+ */
 export interface WaitingRun extends StoredRun {
   /** Of one that was just started, and is small: it need not be read again. */
-  readonly sendable?: Sendable
+  sendable?: Sendable | undefined
   /** Of one that was taken from the database, and is small. */
-  readonly input?: RunInput
+  input?: RunInput | undefined
   /** How large its completion is; absent when that shows only once it is read. */
   readonly completionBytes?: number
 }
