@@ -1,4 +1,5 @@
 import MarkdownIt from 'markdown-it'
+import { plainBlocks } from './plain-blocks.ts'
 
 export interface TextBlock {
   /** `item` is the first paragraph of a list item. */
@@ -63,7 +64,13 @@ markdown.block.ruler.before('blockquote', 'too_deep', tooDeep)
 
 /** The texts of a document in order, without code and other HTML. Line ends inside them are always `\n`. */
 export function readBlocks(body: string): TextBlock[] {
-  const tokens = tokensOf(body)
+  const source = withLineFeeds(body)
+  return plainBlocks(source) ?? blocksByRules(source)
+}
+
+/** The same for every text. */
+export function blocksByRules(source: string): TextBlock[] {
+  const tokens = tokensOf(source)
   const blocks: TextBlock[] = []
   let quotes = 0
   for (let at = 0; at < tokens.length; at++) {
@@ -88,16 +95,19 @@ export function readBlocks(body: string): TextBlock[] {
 /** The lines that hold those texts, counted from 0, the last not included. Text that lies too deep is left out. */
 export function textLines(body: string): [start: number, end: number][] {
   const lines: [start: number, end: number][] = []
-  for (const { type, map, content } of tokensOf(body)) {
+  for (const { type, map, content } of tokensOf(withLineFeeds(body))) {
     const isText = type === 'inline' || (type === 'html_block' && isComment(content))
     if (isText && map) lines.push(map)
   }
   return lines
 }
 
-function tokensOf(body: string): Token[] {
+function withLineFeeds(body: string): string {
+  return body.includes('\r') ? body.replace(/\r\n?/g, '\n') : body
+}
+
+function tokensOf(source: string): Token[] {
   const tokens: Token[] = []
-  const source = body.includes('\r') ? body.replace(/\r\n?/g, '\n') : body
   markdown.block.parse(source, markdown, {}, tokens)
   return tokens
 }
