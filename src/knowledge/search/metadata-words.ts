@@ -47,7 +47,19 @@ function valueWord(key: string, value: MetadataScalar): string {
   return `f${digest(`${key}\0${sameForm(key, value)}`)}`
 }
 
+// Notes have most of their keys, types and categories in common with others. A longer one may be a piece of a text to the engine, and
+// keep all of the text in memory.
+const MOST_KEPT = 1_000
+const LONGEST_KEPT = 12
+const kept = new Map<string, string>()
+
 /** Long enough that two different ones never meet. */
 function digest(text: string): string {
-  return hash('sha256', text, 'hex').slice(0, LENGTH)
+  const known = kept.get(text)
+  if (known !== undefined) return known
+  const made = hash('sha256', text, 'hex').slice(0, LENGTH)
+  if (text.length > LONGEST_KEPT) return made
+  if (kept.size >= MOST_KEPT) kept.clear()
+  kept.set(text, made)
+  return made
 }

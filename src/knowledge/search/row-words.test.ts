@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import fc from 'fast-check'
 import { rowScore, weighWord } from './row-score.ts'
 import { countWords, lookupOf, RowWords } from './row-words.ts'
+import { indexWords } from './search-text.ts'
 
 const EMPTY = { title: '', tags: '', headings: '', body: '', place: '' }
 
@@ -63,6 +65,40 @@ test('bytes at any place in memory, and no bytes, can be read', () => {
 test('a text of any size takes a bounded number of bytes', () => {
   const body = Array.from({ length: 100_000 }, (_, n) => `w${n}`).join(' ')
   assert.ok(countWords({ ...EMPTY, body }).bytes.length < 50_000)
+})
+
+test('every word of a text is counted as often as it is there, in whatever letters', () => {
+  const part = fc.constantFrom(
+    'coffee',
+    'Tea',
+    'TEA',
+    'x1',
+    'é',
+    'É',
+    '茶',
+    'a'.repeat(600),
+    '-',
+    "'",
+    ' ',
+    '\n',
+    '@',
+    '[',
+    '`',
+    '{',
+    '/',
+    ':',
+  )
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 30 }), (parts) => {
+      const body = parts.join('')
+      const counted = countWords({ ...EMPTY, body })
+      const words = indexWords(body)
+      assert.deepEqual(counted.words, [...new Set(words)])
+      const row = new RowWords(counted.bytes)
+      for (const word of words)
+        assert.equal(row.count(lookupOf(word).word), words.filter((other) => other === word).length)
+    }),
+  )
 })
 
 test('a row counts the same whatever rows were counted before', () => {

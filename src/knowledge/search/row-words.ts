@@ -5,7 +5,7 @@
  *   length of the row in words (4 bytes), hashes of the words in ascending order (4 bytes each), weighted counts (1 byte each)
  */
 import { ownText } from '../text/own-text.ts'
-import { indexWords } from './search-text.ts'
+import { indexWords, isAscii, LONGEST_WORD } from './search-text.ts'
 import { stemOf } from './stem.ts'
 
 export interface CountedTexts {
@@ -34,57 +34,141 @@ export interface CountedRow {
 }
 
 // A word or a stem with what is the same in every row, and what the row that is being counted has of it. A text has most of its
-// words in common with those before it, so nothing is allocated for them.
+// words in common with those before it: they are found by their hash while the text is read, and nothing is allocated for them.
 interface Tally {
   text: string
   hash: number
   /** Null where it has none that differs, and of a stem. */
   stem: Tally | null
+  /** Another one in the same bucket. */
+  next: Tally | null
   row: number
   count: number
 }
 
 const MOST_KEPT = 20_000
 
-const wordTallies = new Map<string, Tally>()
+const BUCKETS = 16_384
+
+// Somebody may write words that all have the same hash; looking through all of them for each would take minutes.
+const MOST_IN_BUCKET = 64
+
+const wordTallies = new Array<Tally | null>(BUCKETS).fill(null)
+const crowded = new Map<string, Tally>()
+let words = 0
 const stemTallies = new Map<string, Tally>()
 let rows = 0
 
 export function countWords(row: CountedTexts): CountedRow {
   // Both, because words know their stems; and not in the middle of a row, which would then have a word twice.
-  if (wordTallies.size >= MOST_KEPT) {
-    wordTallies.clear()
+  if (words >= MOST_KEPT) {
+    wordTallies.fill(null)
+    crowded.clear()
+    words = 0
     stemTallies.clear()
   }
   rows++
   const counted: Tally[] = []
-  const beginnings = new Set<string>()
   let length = 0
+  let beginnings = NONE
   for (const field of FIELDS) {
-    if (row[field] === '') continue
-    const words = indexWords(row[field])
-    length += words.length
-    for (const word of words) {
-      count(wordTallies.get(word) ?? keptWord(word), WEIGHTS[field], counted)
-      if (field === 'title') addBeginnings(beginnings, word)
-    }
+    const text = row[field]
+    if (text === '') continue
+    length += isAscii(text)
+      ? countAscii(text, WEIGHTS[field], counted)
+      : countAny(indexWords(text), WEIGHTS[field], counted)
+    // The title is the first of them: these are its words.
+    if (field === 'title') beginnings = beginningsOf(counted)
   }
   const stems: Tally[] = []
   for (const word of counted) if (word.stem !== null) count(word.stem, word.count, stems)
 
-  const entries = new Float64Array(Math.min(MOST_WORDS, beginnings.size + counted.length + stems.length))
+  const size = Math.min(MOST_WORDS, beginnings.size + counted.length + stems.length)
   let next = 0
-  for (const beginning of beginnings) {
-    if (next < entries.length) entries[next++] = entryOf(hashOf(BEGINNING, beginning), WEIGHTS.title)
-  }
-  for (const tallies of [counted, stems]) {
-    for (const { hash, count } of tallies) if (next < entries.length) entries[next++] = entryOf(hash, count)
-  }
+  for (const hash of beginnings) if (next < size) entries[next++] = entryOf(hash, WEIGHTS.title)
+  for (const { hash, count } of counted) if (next < size) entries[next++] = entryOf(hash, count)
+  for (const { hash, count } of stems) if (next < size) entries[next++] = entryOf(hash, count)
   return {
     stems: stems.map(({ text }) => text),
-    bytes: bytesOf(length, entries),
+    bytes: bytesOf(length, entries.subarray(0, size)),
     words: counted.map(({ text }) => text),
   }
+}
+
+const NONE: ReadonlySet<number> = new Set()
+const entries = new Float64Array(MOST_WORDS)
+
+function countAny(list: readonly string[], weight: number, counted: Tally[]): number {
+  for (const word of list) count(tallyOfText(word), weight, counted)
+  return list.length
+}
+
+// What an ASCII character is in a word; 0 stands between words.
+const IN_WORD = new Uint8Array(256)
+for (const character of 'abcdefghijklmnopqrstuvwxyz0123456789')
+  IN_WORD[character.charCodeAt(0)] = character.charCodeAt(0)
+for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') IN_WORD[character.charCodeAt(0)] = character.charCodeAt(0) | 32
+
+// Reading bytes takes a third of the time of reading a text that is a part of another.
+const scratch = Buffer.allocUnsafe(16_384)
+
+/** The same as `indexWords`, without making a text of each word. */
+function countAscii(text: string, weight: number, counted: Tally[]): number {
+  const bytes = text.length <= scratch.length ? scratch : Buffer.allocUnsafe(text.length)
+  const end = bytes.write(text, 'latin1')
+  let length = 0
+  for (let at = 0; at < end; at++) {
+    let code = IN_WORD[bytes[at] as number] as number
+    if (code === 0) continue
+    const start = at
+    let hash = FNV_START
+    for (;;) {
+      bytes[at] = code
+      hash = Math.imul(hash ^ code, FNV_PRIME)
+      if (++at === end) break
+      code = IN_WORD[bytes[at] as number] as number
+      if (code === 0) break
+    }
+    length++
+    count(tallyAt(bytes, start, Math.min(at, start + LONGEST_WORD), hash), weight, counted)
+  }
+  return length
+}
+
+function tallyAt(bytes: Buffer, start: number, end: number, hash: number): Tally {
+  const length = end - start
+  if (length === LONGEST_WORD) return tallyOfText(bytes.toString('latin1', start, end))
+  let depth = 0
+  for (let tally = bucketOf(hash); tally !== null; tally = tally.next) {
+    if (tally.hash === hash >>> 0 && tally.text.length === length && isAt(tally.text, bytes, start)) return tally
+    depth++
+  }
+  return tallyBeyond(bytes.toString('latin1', start, end), hash, depth)
+}
+
+function isAt(word: string, bytes: Buffer, start: number): boolean {
+  for (let at = 0; at < word.length; at++) if (word.charCodeAt(at) !== bytes[start + at]) return false
+  return true
+}
+
+function tallyOfText(word: string): Tally {
+  const hash = fold(FNV_START, word)
+  let depth = 0
+  for (let tally = bucketOf(hash); tally !== null; tally = tally.next) {
+    if (tally.text === word) return tally
+    depth++
+  }
+  return tallyBeyond(word, hash, depth)
+}
+
+/** Of a word that is not in its bucket, which has so many. */
+function tallyBeyond(word: string, hash: number, depth: number): Tally {
+  const known = depth < MOST_IN_BUCKET ? undefined : crowded.get(word)
+  return known ?? keptWord(word, hash, depth)
+}
+
+function bucketOf(hash: number): Tally | null {
+  return wordTallies[hash & (BUCKETS - 1)] as Tally | null
 }
 
 function count(tally: Tally, by: number, into: Tally[]): void {
@@ -96,11 +180,17 @@ function count(tally: Tally, by: number, into: Tally[]): void {
   }
 }
 
-function keptWord(read: string): Tally {
+function keptWord(read: string, hash: number, depth: number): Tally {
   const word = ownText(read)
   const stem = stemOf(word)
-  const tally = tallyOf(word, WORD, stem === null ? null : (stemTallies.get(stem) ?? keptStem(stem)))
-  wordTallies.set(word, tally)
+  const stemTally = stem === null ? null : (stemTallies.get(stem) ?? keptStem(stem))
+  const tally = tallyOf(word, WORD, stemTally)
+  words++
+  if (depth >= MOST_IN_BUCKET) crowded.set(word, tally)
+  else {
+    tally.next = bucketOf(hash)
+    wordTallies[hash & (BUCKETS - 1)] = tally
+  }
   return tally
 }
 
@@ -111,16 +201,24 @@ function keptStem(stem: string): Tally {
 }
 
 function tallyOf(text: string, mark: string, stem: Tally | null): Tally {
-  return { text, hash: hashOf(mark, text), stem, row: 0, count: 0 }
+  return { text, hash: hashOf(mark, text), stem, next: null, row: 0, count: 0 }
 }
 
 const WORD = ''
 const STEM = '+'
 const BEGINNING = '^'
 
-function addBeginnings(beginnings: Set<string>, word: string): void {
-  for (let length = 1; length < Math.min(word.length, LONGEST_BEGINNING); length++)
-    beginnings.add(word.slice(0, length))
+/** Hashes of what the words begin with. */
+function beginningsOf(titleWords: readonly Tally[]): Set<number> {
+  const hashes = new Set<number>()
+  for (const { text } of titleWords) {
+    let hash = fold(FNV_START, BEGINNING)
+    for (let at = 0; at < Math.min(text.length, LONGEST_BEGINNING) - 1; at++) {
+      hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME)
+      hashes.add(hash >>> 0)
+    }
+  }
+  return hashes
 }
 
 /** One number that is ordered by the hash. */
@@ -130,23 +228,37 @@ function entryOf(hash: number, count: number): number {
 
 function bytesOf(length: number, entries: Float64Array): Uint8Array {
   entries.sort()
-  const bytes = new Uint8Array(HEAD + entries.length * ENTRY)
-  const view = new DataView(bytes.buffer)
-  view.setUint32(0, length, true)
+  const bytes = Buffer.allocUnsafe(HEAD + entries.length * ENTRY)
+  writeNumber(bytes, 0, length)
+  const counts = HEAD + entries.length * 4
   for (let index = 0; index < entries.length; index++) {
     const entry = entries[index] as number
-    view.setUint32(HEAD + index * 4, Math.floor(entry / 256), true)
-    view.setUint8(HEAD + entries.length * 4 + index, entry % 256)
+    const hash = Math.floor(entry / 256)
+    writeNumber(bytes, HEAD + index * 4, hash)
+    bytes[counts + index] = entry - hash * 256
   }
   return bytes
 }
 
+function writeNumber(bytes: Uint8Array, at: number, number: number): void {
+  bytes[at] = number
+  bytes[at + 1] = number >>> 8
+  bytes[at + 2] = number >>> 16
+  bytes[at + 3] = number >>> 24
+}
+
+const FNV_START = 0x811c9dc5 | 0
+const FNV_PRIME = 0x01000193
+
 /** FNV-1a over the code units. */
 function hashOf(mark: string, word: string): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < mark.length; at++) hash = Math.imul(hash ^ mark.charCodeAt(at), 0x01000193)
-  for (let at = 0; at < word.length; at++) hash = Math.imul(hash ^ word.charCodeAt(at), 0x01000193)
-  return hash >>> 0
+  return fold(fold(FNV_START, mark), word) >>> 0
+}
+
+function fold(start: number, text: string): number {
+  let hash = start
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME)
+  return hash
 }
 
 /** A word of a question, ready to be looked up in many rows. */

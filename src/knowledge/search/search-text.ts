@@ -55,8 +55,12 @@ export function queryWords(text: string): string[] {
   return words(text, false)
 }
 
+export function isAscii(text: string): boolean {
+  return !NOT_ASCII.test(text)
+}
+
 function words(text: string, isKept: boolean): string[] {
-  if (!NOT_ASCII.test(text)) return (text.toLowerCase().match(ASCII_WORD) ?? []).map(cut)
+  if (isAscii(text)) return (text.toLowerCase().match(ASCII_WORD) ?? []).map(cut)
   const found: string[] = []
   for (const [run] of folded(text).matchAll(WORD)) {
     if (MAYBE_UNSPACED.test(run)) addMixed(found, run, isKept)

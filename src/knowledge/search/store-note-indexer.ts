@@ -46,6 +46,7 @@ const NOTE = `
   from notes n join note_contents c on c.note_id = n.id where n.id = ?`
 // NOTE SQLite reads the whole index to find a range of its rows; this table of it is in the order of the numbers.
 const NUMBERS = 'select id from note_search_docsize where id between ? and ? order by id'
+const LAST_NUMBER = 'select max(id) as last from note_search_docsize'
 const DELETE = 'delete from note_search where rowid = ?'
 const DELETE_WORDS = 'delete from note_words where id between ? and ?'
 const INSERT_NOTE = `
@@ -68,6 +69,8 @@ export class NoteIndexer {
   readonly #known = new Set<string>()
   #done: number
   #filledTo: number | null
+  /** The last row before the batch: notes behind it are new. */
+  #lastNumber = 0
 
   constructor(options: IndexerOptions) {
     this.#options = options
@@ -120,6 +123,8 @@ export class NoteIndexer {
   #commit(batch: readonly Waiting[], done: number, filledTo: number | null): void {
     this.#index.execute('begin immediate', [])
     try {
+      const [row] = this.#index.rows(LAST_NUMBER, []) as { last: number | null }[]
+      this.#lastNumber = row?.last ?? 0
       for (const noteId of ascending(batch)) this.#indexNote(noteId)
       this.#index.execute('update index_state set done = ?, filled_to = ?', [done, filledTo])
       this.#index.execute('commit', [])
@@ -135,7 +140,7 @@ export class NoteIndexer {
   /** Deletes and inserts by ascending number; why, says `searchRows`. */
   #indexNote(noteId: number): void {
     const { first, last } = rowRange(noteId)
-    const gone = this.#index.rows(NUMBERS, [first, last]) as { id: number }[]
+    const gone = first > this.#lastNumber ? [] : (this.#index.rows(NUMBERS, [first, last]) as { id: number }[])
     let next = 0
     if (gone.length > 0) this.#index.change(DELETE_WORDS, [first, last])
     for (const row of this.#rowsOf(noteId)) {
