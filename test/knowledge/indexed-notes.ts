@@ -39,6 +39,16 @@ export class IndexedNotes {
     })
   }
 
+  /** SQLite only: the index reads the rest by itself. */
+  async rewrite(id: number, body: string, metadata = '{}'): Promise<void> {
+    const note = plainNote(this.project, id, {})
+    await this.db.write(async (tx) => {
+      await tx.query.updateTable('notes').set({ metadata }).where('id', '=', id).execute()
+      await updateContent(tx, id, body)
+      await replaceSearchRows(tx, note, { body, parsed: parseBody(body), metadata: {} }, false)
+    })
+  }
+
   async remove(id: number): Promise<void> {
     await this.db.write(async (tx) => {
       await dropSearchRows(tx, id)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { rowScore, weighWord } from './row-score.ts'
-import { countWords, lookupOf, RowWords } from './row-words.ts'
+import { countWords, lookupOf, markWith, RowWords } from './row-words.ts'
 import { indexWords } from './search-text.ts'
 
 const EMPTY = { title: '', tags: '', headings: '', body: '', place: '' }
@@ -109,5 +109,45 @@ test('a row counts the same whatever rows were counted before', () => {
     // Words that are new here share their stems with some that are not.
     countWords({ ...EMPTY, body: `connecting connects${row}` })
     assert.deepEqual(countWords(texts), first)
+  }
+})
+
+test('rows have the same mark when they have the same words at the same places', () => {
+  const texts = { ...EMPTY, title: 'Coffee', body: 'coffee tea milk' }
+  const { mark } = countWords(texts)
+  assert.ok(Number.isSafeInteger(mark))
+  assert.equal(countWords({ ...texts, body: 'Coffee, TEA\n milk!' }).mark, mark)
+  for (const other of [
+    { body: 'coffee tea' },
+    { body: 'coffee milk tea' },
+    { body: 'coffee tea milk milk' },
+    { body: 'coffee tea', place: 'milk' },
+    { body: 'tea milk', tags: 'coffee' },
+    { title: '' },
+    { title: 'Café' },
+  ]) {
+    assert.notEqual(countWords({ ...texts, ...other }).mark, mark, JSON.stringify(other))
+  }
+  assert.notEqual(markWith(mark, 'p1 kn'), markWith(mark, 'p1 ko'))
+  assert.equal(markWith(mark, 'p1 kn'), markWith(mark, 'p1 kn'))
+})
+
+// One or the other at each place: all words made of these have the same hash.
+const SAME_HASH = [
+  'jghwkr fmhgod',
+  'roxdek pfsnse',
+  'txqcbc riswtt',
+  'thagjc ltctyk',
+  'llyarn nqbwdd',
+  'tjzfnk xbikmz',
+  'xrmjqh pdbzkm',
+]
+
+test('words that share a hash are counted one by one, however many they are', () => {
+  let words = ['']
+  for (const pair of SAME_HASH) words = words.flatMap((word) => pair.split(' ').map((end) => word + end))
+  assert.equal(new Set(words.map((word) => lookupOf(word).word)).size, 1)
+  for (let again = 0; again < 2; again++) {
+    assert.deepEqual(countWords({ ...EMPTY, body: `${words.join(' ')} ${words.join(' ')}` }).words, words)
   }
 })

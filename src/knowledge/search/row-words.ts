@@ -4,9 +4,10 @@
  *
  *   length of the row in words (4 bytes), hashes of the words in ascending order (4 bytes each), weighted counts (1 byte each)
  */
-import { ownText } from '../text/own-text.ts'
 import { indexWords, isAscii, LONGEST_WORD } from './search-text.ts'
 import { stemOf } from './stem.ts'
+import { BEGINNING, FNV_PRIME, FNV_START, fold, hashOf, OTHER_PRIME, STEM, WORD } from './word-hash.ts'
+import { forgetMany, type Tally, tallyAt, tallyOfText } from './word-tallies.ts'
 
 export interface CountedTexts {
   title: string
@@ -31,47 +32,21 @@ export interface CountedRow {
   bytes: Uint8Array
   /** All of its words, each once. */
   words: string[]
+  /** Of 53 bits, from the words in their order and where they stand: rows that an index could tell apart have different ones. */
+  mark: number
 }
 
-// A word or a stem with what is the same in every row, and what the row that is being counted has of it. A text has most of its
-// words in common with those before it: they are found by their hash while the text is read, and nothing is allocated for them.
-interface Tally {
-  text: string
-  hash: number
-  /** Null where it has none that differs, and of a stem. */
-  stem: Tally | null
-  /** Another one in the same bucket. */
-  next: Tally | null
-  row: number
-  count: number
-}
-
-const MOST_KEPT = 20_000
-
-const BUCKETS = 16_384
-
-// Somebody may write words that all have the same hash; looking through all of them for each would take minutes.
-const MOST_IN_BUCKET = 64
-
-const wordTallies = new Array<Tally | null>(BUCKETS).fill(null)
-const crowded = new Map<string, Tally>()
-let words = 0
-const stemTallies = new Map<string, Tally>()
 let rows = 0
 
 export function countWords(row: CountedTexts): CountedRow {
-  // Both, because words know their stems; and not in the middle of a row, which would then have a word twice.
-  if (words >= MOST_KEPT) {
-    wordTallies.fill(null)
-    crowded.clear()
-    words = 0
-    stemTallies.clear()
-  }
+  forgetMany()
   rows++
   const counted: Tally[] = []
   let length = 0
   let beginnings = NONE
+  markHigh = markLow = 0
   for (const field of FIELDS) {
+    mix(length + 1, WEIGHTS[field])
     const text = row[field]
     if (text === '') continue
     length += isAscii(text)
@@ -92,14 +67,37 @@ export function countWords(row: CountedTexts): CountedRow {
     stems: stems.map(({ text }) => text),
     bytes: bytesOf(length, entries.subarray(0, size)),
     words: counted.map(({ text }) => text),
+    mark: joined(markHigh, markLow),
   }
+}
+
+/** The mark of what has a text more. */
+export function markWith(mark: number, text: string): number {
+  const high = fold(Math.floor(mark / LOW_SIZE) | 0, text, FNV_PRIME)
+  return joined(high, fold(mark % LOW_SIZE, text, OTHER_PRIME))
+}
+
+const LOW_BITS = 21
+const LOW_SIZE = 2 ** LOW_BITS
+
+// Of the row that is being counted.
+let markHigh = 0
+let markLow = 0
+
+function mix(one: number, other: number): void {
+  markHigh = Math.imul(markHigh ^ one, FNV_PRIME)
+  markLow = Math.imul(((markLow << 5) | (markLow >>> 27)) ^ other, OTHER_PRIME)
+}
+
+function joined(high: number, low: number): number {
+  return (high >>> 0) * LOW_SIZE + (low >>> (32 - LOW_BITS))
 }
 
 const NONE: ReadonlySet<number> = new Set()
 const entries = new Float64Array(MOST_WORDS)
 
 function countAny(list: readonly string[], weight: number, counted: Tally[]): number {
-  for (const word of list) count(tallyOfText(word), weight, counted)
+  for (const word of list) countWord(tallyOfText(word), weight, counted)
   return list.length
 }
 
@@ -130,45 +128,18 @@ function countAscii(text: string, weight: number, counted: Tally[]): number {
       if (code === 0) break
     }
     length++
-    count(tallyAt(bytes, start, Math.min(at, start + LONGEST_WORD), hash), weight, counted)
+    const isShort = at - start < LONGEST_WORD
+    const word = isShort
+      ? tallyAt(bytes, start, at, hash)
+      : tallyOfText(bytes.toString('latin1', start, start + LONGEST_WORD))
+    countWord(word, weight, counted)
   }
   return length
 }
 
-function tallyAt(bytes: Buffer, start: number, end: number, hash: number): Tally {
-  const length = end - start
-  if (length === LONGEST_WORD) return tallyOfText(bytes.toString('latin1', start, end))
-  let depth = 0
-  for (let tally = bucketOf(hash); tally !== null; tally = tally.next) {
-    if (tally.hash === hash >>> 0 && tally.text.length === length && isAt(tally.text, bytes, start)) return tally
-    depth++
-  }
-  return tallyBeyond(bytes.toString('latin1', start, end), hash, depth)
-}
-
-function isAt(word: string, bytes: Buffer, start: number): boolean {
-  for (let at = 0; at < word.length; at++) if (word.charCodeAt(at) !== bytes[start + at]) return false
-  return true
-}
-
-function tallyOfText(word: string): Tally {
-  const hash = fold(FNV_START, word)
-  let depth = 0
-  for (let tally = bucketOf(hash); tally !== null; tally = tally.next) {
-    if (tally.text === word) return tally
-    depth++
-  }
-  return tallyBeyond(word, hash, depth)
-}
-
-/** Of a word that is not in its bucket, which has so many. */
-function tallyBeyond(word: string, hash: number, depth: number): Tally {
-  const known = depth < MOST_IN_BUCKET ? undefined : crowded.get(word)
-  return known ?? keptWord(word, hash, depth)
-}
-
-function bucketOf(hash: number): Tally | null {
-  return wordTallies[hash & (BUCKETS - 1)] as Tally | null
+function countWord(word: Tally, weight: number, counted: Tally[]): void {
+  mix(word.hash, word.other)
+  count(word, weight, counted)
 }
 
 function count(tally: Tally, by: number, into: Tally[]): void {
@@ -179,34 +150,6 @@ function count(tally: Tally, by: number, into: Tally[]): void {
     into.push(tally)
   }
 }
-
-function keptWord(read: string, hash: number, depth: number): Tally {
-  const word = ownText(read)
-  const stem = stemOf(word)
-  const stemTally = stem === null ? null : (stemTallies.get(stem) ?? keptStem(stem))
-  const tally = tallyOf(word, WORD, stemTally)
-  words++
-  if (depth >= MOST_IN_BUCKET) crowded.set(word, tally)
-  else {
-    tally.next = bucketOf(hash)
-    wordTallies[hash & (BUCKETS - 1)] = tally
-  }
-  return tally
-}
-
-function keptStem(stem: string): Tally {
-  const tally = tallyOf(stem, STEM, null)
-  stemTallies.set(stem, tally)
-  return tally
-}
-
-function tallyOf(text: string, mark: string, stem: Tally | null): Tally {
-  return { text, hash: hashOf(mark, text), stem, next: null, row: 0, count: 0 }
-}
-
-const WORD = ''
-const STEM = '+'
-const BEGINNING = '^'
 
 /** Hashes of what the words begin with. */
 function beginningsOf(titleWords: readonly Tally[]): Set<number> {
@@ -245,20 +188,6 @@ function writeNumber(bytes: Uint8Array, at: number, number: number): void {
   bytes[at + 1] = number >>> 8
   bytes[at + 2] = number >>> 16
   bytes[at + 3] = number >>> 24
-}
-
-const FNV_START = 0x811c9dc5 | 0
-const FNV_PRIME = 0x01000193
-
-/** FNV-1a over the code units. */
-function hashOf(mark: string, word: string): number {
-  return fold(fold(FNV_START, mark), word) >>> 0
-}
-
-function fold(start: number, text: string): number {
-  let hash = start
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME)
-  return hash
 }
 
 /** A word of a question, ready to be looked up in many rows. */

@@ -24,7 +24,7 @@ export interface IndexState {
 }
 
 // Whatever changes what stands in the rows gets the next number; indexes of another one are made anew.
-const FORMAT = 2
+const FORMAT = 3
 // For the worker and, for a moment, the one who looks at the file.
 const CACHE_KIB = 8_192
 const WAIT_MS = 5_000
@@ -40,8 +40,8 @@ const SCHEMA = [
   `insert into note_search (note_search, rank) values ('automerge', 16), ('crisismerge', 64)`,
   // Every word that a note had, in their order; those that no note has any more do no harm.
   `create table index_words (word text primary key) without rowid`,
-  // How often each row has its words.
-  `create table note_words (id integer primary key, words blob not null)`,
+  // How often each row has its words, and a mark of all that stands in the row.
+  `create table note_words (id integer primary key, mark integer not null, words blob not null)`,
   // One row. While the index is filled for the first time, `filled_to` is the last note that is in it.
   `create table index_state (
     installation text not null, format integer not null, done integer not null, filled_to integer

@@ -3,7 +3,7 @@ import type { Note } from '../note/note.ts'
 import { splitText } from '../text/frontmatter.ts'
 import { parseBody } from '../text/parse-body.ts'
 import { rowRange } from './row-number.ts'
-import { countWords } from './row-words.ts'
+import { countWords, markWith } from './row-words.ts'
 import { type SearchRow, searchRows } from './search-rows.ts'
 import { columnText } from './search-text.ts'
 import { openIndexFile, type StateRow } from './store-index-file.ts'
@@ -21,6 +21,11 @@ export interface BatchLimit {
   notes: number
   /** Characters of their texts, about; one note may have more. */
   size: number
+}
+
+interface OldRow {
+  id: number
+  mark: number | null
 }
 
 interface Waiting {
@@ -45,16 +50,18 @@ const NOTE = `
   select n.id, n.project_id, n.title, n.permalink, n.file_path, n.type_key, n.metadata, c.content
   from notes n join note_contents c on c.note_id = n.id where n.id = ?`
 // NOTE SQLite reads the whole index to find a range of its rows; this table of it is in the order of the numbers.
-const NUMBERS = 'select id from note_search_docsize where id between ? and ? order by id'
+const ROWS = `
+  select d.id, w.mark from note_search_docsize d left join note_words w on w.id = d.id
+  where d.id between ? and ? order by d.id`
 const LAST_NUMBER = 'select max(id) as last from note_search_docsize'
 const DELETE = 'delete from note_search where rowid = ?'
-const DELETE_WORDS = 'delete from note_words where id between ? and ?'
+const DELETE_WORDS = 'delete from note_words where id = ?'
 const INSERT_NOTE = `
   insert into note_search (rowid, tags, body, scope, stems, title, headings, place) values (?, ?, ?, ?, ?, ?, ?, ?)`
 const INSERT_PART = 'insert into note_search (rowid, tags, body, scope, stems) values (?, ?, ?, ?, ?)'
 const INSERT_WORD = 'insert or ignore into index_words (word) values (?)'
 const MOST_KNOWN_WORDS = 50_000
-const INSERT_WORDS = 'insert into note_words (id, words) values (?, ?)'
+const PUT_WORDS = 'insert or replace into note_words (id, mark, words) values (?, ?, ?)'
 
 /**
  * Brings the index up to the database, some notes at a time. How far it is stands in the index itself and is committed with the
@@ -137,17 +144,20 @@ export class NoteIndexer {
     this.#filledTo = filledTo
   }
 
-  /** Deletes and inserts by ascending number; why, says `searchRows`. */
+  /**
+   * Deletes and inserts by ascending number; why, says `searchRows`. Rows that stay as they are, are left alone: who appends a line to a
+   * note changes none of its observations, and a row costs less to compare than to write.
+   */
   #indexNote(noteId: number): void {
     const { first, last } = rowRange(noteId)
-    const gone = first > this.#lastNumber ? [] : (this.#index.rows(NUMBERS, [first, last]) as { id: number }[])
+    const old = first > this.#lastNumber ? [] : (this.#index.rows(ROWS, [first, last]) as OldRow[])
     let next = 0
-    if (gone.length > 0) this.#index.change(DELETE_WORDS, [first, last])
     for (const row of this.#rowsOf(noteId)) {
-      for (; next < gone.length && (gone[next]?.id as number) <= row.number; next++) this.#delete(gone[next]?.id)
-      this.#insert(row)
+      for (; next < old.length && (old[next] as OldRow).id < row.number; next++) this.#drop(old[next] as OldRow)
+      const before = old[next]?.id === row.number ? old[next++] : undefined
+      this.#put(row, before)
     }
-    for (; next < gone.length; next++) this.#delete(gone[next]?.id)
+    for (; next < old.length; next++) this.#drop(old[next] as OldRow)
   }
 
   /** None for a note that is gone, or that cannot be read whatever is done. */
@@ -178,13 +188,17 @@ export class NoteIndexer {
     }
   }
 
-  #delete(number: number | undefined): void {
-    this.#index.change(DELETE, [number])
+  #drop({ id }: OldRow): void {
+    this.#index.change(DELETE, [id])
+    this.#index.change(DELETE_WORDS, [id])
   }
 
-  #insert(row: SearchRow): void {
+  #put(row: SearchRow, before: OldRow | undefined): void {
     const { number, tags, body, scope, title, headings, place } = row
-    const { stems, bytes, words } = countWords(row)
+    const { stems, bytes, words, mark: textMark } = countWords(row)
+    const mark = markWith(textMark, scope)
+    if (before?.mark === mark) return
+    if (before !== undefined) this.#index.change(DELETE, [number])
     const part = [number, tags === '' ? '' : columnText(tags), columnText(body), scope, stems.join(' ')]
     if (place === '') this.#index.change(INSERT_PART, part)
     else {
@@ -192,7 +206,7 @@ export class NoteIndexer {
       this.#addWords(words)
       this.#index.change(INSERT_NOTE, [...part, columnText(title), columnText(headings), columnText(place)])
     }
-    this.#index.change(INSERT_WORDS, [number, bytes])
+    this.#index.change(PUT_WORDS, [number, mark, bytes])
   }
 
   #addWords(words: readonly string[]): void {
