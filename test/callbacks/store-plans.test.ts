@@ -35,6 +35,7 @@ function watched(tx: Transaction): { db: Database & Transaction; statements: See
     engine: tx.engine,
     query: tx.query,
     run: see,
+    writeOne: see,
     change: async (statement: never, input: never) => (await see(statement, input)).length,
     changeEach: async (statement: never, inputs: never[]) => {
       for (const input of inputs) await see(statement, input)

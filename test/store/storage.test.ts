@@ -105,7 +105,7 @@ eachDatabase('storage', (context) => {
       heard.push(body)
       if (body === 'last') open()
     })
-    const seen: (number | undefined)[] = []
+    const looks: Promise<number | undefined>[] = []
     const failing = db.write(async (tx) => {
       tx.signal('topic', 'never')
       tx.afterCommit(() => heard.push('never'))
@@ -116,14 +116,22 @@ eachDatabase('storage', (context) => {
     await db.write(async (tx) => {
       await put(tx, 'a', 1)
       tx.signal('topic', 'last')
-      tx.afterCommit(() => void itemValue(other, 'a').then((value) => seen.push(value)))
+      tx.afterCommit(() => looks.push(itemValue(other, 'a')))
     })
     await opened
     unsubscribe()
     await db.write(async (tx) => tx.signal('topic', 'unheard'))
-    await itemValue(other, 'a')
+    assert.deepEqual(await Promise.all(looks), [1])
     assert.deepEqual(heard, ['last'])
-    assert.deepEqual(seen, [1])
+  })
+
+  test('one statement is a change by itself, which others see when it is answered', async () => {
+    const db = await openWithItems(context)
+    const other = await openAgain(db)
+    await db.writeOne(insertItem, { id: 'a', value: 1 })
+    assert.equal(await itemValue(other, 'a'), 1)
+    await assert.rejects(db.writeOne(insertItem, { id: 'a', value: 2 }), isUniqueViolation)
+    assert.deepEqual(await allItems(other), new Map([['a', 1]]))
   })
 
   test('a callback after a commit that fails does not undo the answer', async () => {

@@ -125,12 +125,12 @@ const claimOne = statement<DueInput & { only: number }, DueRow>((_query, p) =>
  */
 export async function takeDue(db: Database, { exclude, only, ...wanted }: TakeDue): Promise<WaitingRun[]> {
   const input = { ...wanted, exclude: JSON.stringify(exclude) }
-  const take = (reader: Reader, due: typeof readDue, one: typeof readOne) =>
-    only === undefined ? reader.run(due, input) : reader.run(one, { ...input, only })
+  const isShared = db.engine === 'postgres'
+  const take = isShared ? db.writeOne.bind(db) : db.run.bind(db)
   const rows =
-    db.engine === 'sqlite'
-      ? await take(db, readDue, readOne)
-      : await db.write((tx) => take(tx, claimDue, claimOne), { isolation: 'read committed' })
+    only === undefined
+      ? await take(isShared ? claimDue : readDue, input)
+      : await take(isShared ? claimOne : readOne, { ...input, only })
   return rows.map(waitingRun)
 }
 

@@ -68,6 +68,8 @@ export interface Database extends Reader, AsyncDisposable {
   read<T>(work: (snapshot: Reader) => Promise<T>, options?: ReadOptions): Promise<T>
   /** One atomic, durable change. Resolves only when it is on disk. */
   write<T>(work: (tx: Transaction) => Promise<T>, options?: WriteOptions): Promise<T>
+  /** The same for one statement that is safe by itself: PostgreSQL needs one round trip, and it is `read committed`. */
+  writeOne<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]>
   /** Calls back for each signal on the topic, from this process or another. The answer unsubscribes. */
   subscribe(topic: string, listener: (body: string) => void): () => void
   /**

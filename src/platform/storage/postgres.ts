@@ -62,7 +62,13 @@ export class PostgresDatabase implements Database {
     this.#url = url
     this.#clock = clock
     this.#log = log
-    this.#pool = new pg.Pool({ ...connection, max: poolSize, idleTimeoutMillis: 30_000 })
+    // A pipeline: what does not need the answer to the statement before it is sent at once, and answered in order.
+    this.#pool = new pg.Pool({
+      ...connection,
+      max: poolSize,
+      idleTimeoutMillis: 30_000,
+      pipeline: true,
+    } as pg.PoolConfig)
     // An idle connection that breaks is replaced by the pool; without a listener the event would end the process.
     this.#pool.on('error', (error) => log.warn({ err: error }, 'an idle PostgreSQL connection was lost'))
     this.#listener = new PostgresListener({ connection, clock, log, signals: this.#signals })
@@ -93,10 +99,8 @@ export class PostgresDatabase implements Database {
   }
 
   async run<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]> {
-    const prepared = statement.prepared('postgres')
     try {
-      const { rows } = await this.#pool.query({ name: prepared.name, text: prepared.sql, values: prepared.bind(input) })
-      return rows
+      return await this.#runPrepared(statement, input)
     } catch (error) {
       throw toStorageError(error)
     }
@@ -108,9 +112,23 @@ export class PostgresDatabase implements Database {
 
   async write<T>(work: (tx: Transaction) => Promise<T>, options: WriteOptions = {}): Promise<T> {
     const mode = `isolation level ${options.isolation ?? 'serializable'}`
+    return this.#againWhenAsked(() => this.#inTransaction(mode, options.alone === true, work))
+  }
+
+  async writeOne<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]> {
+    return this.#againWhenAsked(() => this.#runPrepared(statement, input))
+  }
+
+  async #runPrepared<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]> {
+    const { name, sql, bind } = statement.prepared('postgres')
+    return (await this.#pool.query({ name, text: sql, values: bind(input) })).rows
+  }
+
+  /** The server asks for a change to be made again when another one came in between. */
+  async #againWhenAsked<T>(change: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#inTransaction(mode, options.alone === true, work)
+        return await change()
       } catch (error) {
         if (!isSerializationFailure(error) || attempt >= SERIALIZATION_TRIES) throw toStorageError(error)
         await sleep(this.#clock, FIRST_RETRY_MS * 2 ** attempt * Math.random())
@@ -152,8 +170,11 @@ export class PostgresDatabase implements Database {
     let broken: Error | undefined
     let committed = false
     try {
-      await ask({ text: `begin ${mode}` })
+      const begun = ask({ text: `begin ${mode}` })
+      // Whatever is wrong with it is wrong with the statement behind it, which somebody waits for.
+      begun.catch(() => {})
       const value = await work(tx)
+      await begun
       for (const { topic, body } of tx.signals) {
         await ask({ text: 'select pg_notify($1, $2)', values: [SIGNAL_CHANNEL, JSON.stringify([topic, body])] })
       }

@@ -76,6 +76,10 @@ export class SqliteDatabase implements Database {
     return this.#writer.write(work, options)
   }
 
+  writeOne<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]> {
+    return this.write((tx) => tx.run(statement, input))
+  }
+
   subscribe(topic: string, listener: (body: string) => void): () => void {
     return this.#signals.subscribe(topic, listener)
   }
