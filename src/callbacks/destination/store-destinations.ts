@@ -119,7 +119,7 @@ interface News {
 }
 
 // Several processes may tell of the same destination: the latest news stay, whoever comes last.
-function latest(at: RawBuilder<unknown>, failureAt: RawBuilder<unknown>, message: RawBuilder<unknown>) {
+export function latestNews(at: RawBuilder<unknown>, failureAt: RawBuilder<unknown>, message: RawBuilder<unknown>) {
   const isNewer = sql`coalesce(last_failure_at, 0) <= ${failureAt}`
   return sql`
     last_success_at = case when coalesce(last_success_at, 0) < ${at} then ${at} else last_success_at end,
@@ -130,25 +130,11 @@ function latest(at: RawBuilder<unknown>, failureAt: RawBuilder<unknown>, message
 const tell = statement<News>(
   (_query, p) => sql`
     update callback_destinations
-    set ${latest(sql`${p('success_at')}`, sql`${p('failure_at')}`, sql`${p('message')}`)}
+    set ${latestNews(sql`${p('success_at')}`, sql`${p('failure_at')}`, sql`${p('message')}`)}
     where id = ${p('id')}`,
 )
 
-// Locked in one order, so that two who tell of the same destinations wait for each other in one direction.
-const tellAll = statement<{ rows: string }>(
-  (_query, p) => sql`
-    with news as (
-      select * from json_to_recordset(${p('rows')}::json) as n (id bigint, success_at bigint, failure_at bigint, message text)
-    ), locked as (
-      select d.id from callback_destinations d where d.id in (select id from news) order by d.id for update
-    )
-    update callback_destinations d
-    set ${latest(sql`n.success_at`, sql`n.failure_at`, sql`n.message`)}
-    from news n join locked l on l.id = n.id
-    where d.id = n.id`,
-)
-
-/** When an attempt at a destination last worked and last failed, by the attempts of these. */
+/** When an attempt at a destination last worked and last failed, by the attempts of these; on SQLite. */
 export async function noteAttempts(tx: Transaction, settlements: readonly Settlement[]): Promise<void> {
   const news = new Map<number, News>()
   for (const { run, changed, attempt } of settlements) {
@@ -164,9 +150,7 @@ export async function noteAttempts(tx: Transaction, settlements: readonly Settle
       one.message = attempt.message
     }
   }
-  if (news.size === 0) return
-  if (tx.engine === 'sqlite') await tx.changeEach(tell, [...news.values()])
-  else await tx.change(tellAll, { rows: JSON.stringify([...news.values()]) })
+  await tx.changeEach(tell, [...news.values()])
 }
 
 function storedDestination(row: Row): StoredDestination {

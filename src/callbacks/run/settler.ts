@@ -3,7 +3,7 @@ import { sleep } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import type { Settlement } from './run.ts'
-import { storeTransitions } from './store-transition.ts'
+import { writeTransitions } from './store-transition.ts'
 
 // What one write takes at most: it shares the writer with everybody else.
 const AT_ONCE = 500
@@ -79,7 +79,7 @@ export class Settler {
   async #store(settlements: readonly Settlement[]): Promise<ReadonlySet<number>> {
     while (!this.#isGivenUp) {
       try {
-        return await this.#db.write((tx) => storeTransitions(tx, settlements), { isolation: 'read committed' })
+        return await writeTransitions(this.#db, settlements)
       } catch (error) {
         this.#log.error({ err: error, results: settlements.length }, 'results of attempts could not be stored yet')
         await sleep(this.#clock, RETRY_MS)

@@ -7,20 +7,18 @@ import type { AttemptRecord, Settlement } from './run.ts'
 /** The newest ones of a run are kept. */
 export const KEPT_ATTEMPTS = 100
 
-const COLUMNS = {
-  run_number: 'bigint',
-  attempt: 'integer',
-  started_at: 'bigint',
-  ended_at: 'bigint',
-  outcome: 'text',
-  status_code: 'integer',
-  error_type: 'text',
-  message: 'text',
-  response_snippet: 'text',
-  address: 'text',
-} as const satisfies Record<keyof CallbackAttemptsTable, string>
-
-const NAMES = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[]
+const NAMES = [
+  'run_number',
+  'attempt',
+  'started_at',
+  'ended_at',
+  'outcome',
+  'status_code',
+  'error_type',
+  'message',
+  'response_snippet',
+  'address',
+] as const satisfies readonly (keyof CallbackAttemptsTable)[]
 const COLUMN_LIST = sql.join(NAMES.map((column) => sql.ref(column)))
 
 const insertRow = statement<CallbackAttemptsTable>(
@@ -28,18 +26,11 @@ const insertRow = statement<CallbackAttemptsTable>(
     insert into callback_attempts (${COLUMN_LIST}) values (${sql.join(NAMES.map((column) => sql.val(p(column))))})`,
 )
 
-const insertRows = statement<{ rows: string }>(
-  (_query, p) => sql`
-    insert into callback_attempts (${COLUMN_LIST})
-    select ${COLUMN_LIST} from json_to_recordset(${p('rows')}::json)
-      as a (${sql.raw(NAMES.map((column) => `${column} ${COLUMNS[column]}`).join(', '))})`,
-)
-
 const deleteOld = statement<{ runNumber: number; upTo: number }>((query, p) =>
   query.deleteFrom('callback_attempts').where('run_number', '=', p('runNumber')).where('attempt', '<=', p('upTo')),
 )
 
-/** The log of these attempts. */
+/** The log of these attempts, on SQLite. */
 export async function insertAttempts(tx: Transaction, settlements: readonly Settlement[]): Promise<void> {
   const rows: CallbackAttemptsTable[] = []
   const old: { runNumber: number; upTo: number }[] = []
@@ -61,8 +52,7 @@ export async function insertAttempts(tx: Transaction, settlements: readonly Sett
     if (number > KEPT_ATTEMPTS) old.push({ runNumber: run.runNumber, upTo: number - KEPT_ATTEMPTS })
   }
   if (rows.length === 0) return
-  if (tx.engine === 'sqlite') await tx.changeEach(insertRow, rows)
-  else await tx.change(insertRows, { rows: JSON.stringify(rows) })
+  await tx.changeEach(insertRow, rows)
   await tx.changeEach(deleteOld, old)
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Micros } from '../../platform/clock/clock.ts'
-import type { Transaction } from '../../platform/storage/database.ts'
+import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import { noteAttempts } from '../destination/store-destinations.ts'
 import type { Changed } from '../state/run-event.ts'
@@ -8,6 +8,7 @@ import { STATE_NUMBERS, STATUS_NUMBERS, statusOf } from '../state/run-state.ts'
 import type { CallbackFailuresTable, CallbackRunRow } from '../tables.ts'
 import type { Settlement, StoredRun } from './run.ts'
 import { insertAttempts } from './store-attempts.ts'
+import { changeAtOnce, givenRows } from './store-transition-at-once.ts'
 
 /** Whether it won: nobody changed the run since it was read. Who has leased the run loses it. */
 export async function storeTransition(
@@ -29,13 +30,28 @@ export async function storeTransitions(
   settlements: readonly Settlement[],
 ): Promise<Set<StoredRun['runNumber']>> {
   if (settlements.length === 0) return new Set()
-  const won = tx.engine === 'sqlite' ? await changeRows(tx, settlements) : await changeRowsAtOnce(tx, settlements)
+  if (tx.engine === 'postgres') return numbersOf(await tx.run(changeAtOnce, { rows: givenRows(settlements) }))
+  const won = await changeRows(tx, settlements)
   const winners =
     won.size === settlements.length ? settlements : settlements.filter(({ run }) => won.has(run.runNumber))
   await storeFailures(tx, winners)
   await insertAttempts(tx, winners)
   await noteAttempts(tx, winners)
   return won
+}
+
+/** The same as a write of its own: on PostgreSQL one round trip. */
+export async function writeTransitions(
+  db: Database,
+  settlements: readonly Settlement[],
+): Promise<Set<StoredRun['runNumber']>> {
+  if (settlements.length === 0) return new Set()
+  if (db.engine === 'sqlite') return db.write((tx) => storeTransitions(tx, settlements))
+  return numbersOf(await db.writeOne(changeAtOnce, { rows: givenRows(settlements) }))
+}
+
+function numbersOf(rows: readonly { run_number: number }[]): Set<number> {
+  return new Set(rows.map(({ run_number }) => run_number))
 }
 
 type ChangedRow = Pick<
@@ -50,14 +66,13 @@ type ChangedRow = Pick<
   | 'closed_at'
   | 'terminate_request_id'
   | 'due_at'
-> & { expected_count: number; held_by: string | null }
+> & { expected_count: number }
 
-function changedRow({ run, changed, dueAt, leaseOwner }: Settlement): ChangedRow {
+function changedRow({ run, changed, dueAt }: Settlement): ChangedRow {
   const { record } = changed
   return {
     run_number: run.runNumber,
     expected_count: run.record.transitionCount,
-    held_by: leaseOwner,
     status: STATUS_NUMBERS[statusOf(record.state)],
     state: STATE_NUMBERS[record.state],
     attempt: record.attempt,
@@ -105,46 +120,13 @@ async function changeRows(tx: Transaction, settlements: readonly Settlement[]): 
   return won
 }
 
-const changeAll = statement<{ rows: string }, { run_number: number }>(
-  (_query, p) => sql`
-    update callback_runs as r set
-      status = c.status, state = c.state, attempt = c.attempt, transition_count = c.transition_count,
-      next_attempt_at = c.next_attempt_at, last_attempt_completed_at = c.last_attempt_completed_at,
-      closed_at = c.closed_at, terminate_request_id = c.terminate_request_id, due_at = c.due_at,
-      lease_owner = null, sort_at = coalesce(c.closed_at, r.sort_at)
-    from json_to_recordset(${p('rows')}::json) as c (
-      run_number bigint, expected_count bigint, held_by text, status smallint, state smallint, attempt integer,
-      transition_count bigint, next_attempt_at bigint, last_attempt_completed_at bigint, closed_at bigint,
-      terminate_request_id text, due_at bigint
-    )
-    where r.run_number = c.run_number and r.transition_count = c.expected_count
-      and (c.held_by is null or r.lease_owner = c.held_by)
-    returning r.run_number`,
-)
-
-async function changeRowsAtOnce(tx: Transaction, settlements: readonly Settlement[]): Promise<Set<number>> {
-  // In one order everywhere, so that two of these that meet wait for each other in one direction.
-  const rows = settlements.map(changedRow).sort((a, b) => a.run_number - b.run_number)
-  const changed = await tx.run(changeAll, { rows: JSON.stringify(rows) })
-  return new Set(changed.map(({ run_number }) => run_number))
-}
-
-const KEPT = sql`
-  on conflict (run_number) do update set
-    last_attempt = coalesce(excluded.last_attempt, callback_failures.last_attempt),
-    terminal = coalesce(excluded.terminal, callback_failures.terminal)`
-
 const upsertFailure = statement<CallbackFailuresTable>(
   (_query, p) => sql`
     insert into callback_failures (run_number, last_attempt, terminal)
-    values (${p('run_number')}, ${p('last_attempt')}, ${p('terminal')}) ${KEPT}`,
-)
-
-const upsertFailures = statement<{ rows: string }>(
-  (_query, p) => sql`
-    insert into callback_failures (run_number, last_attempt, terminal)
-    select run_number, last_attempt, terminal
-    from json_to_recordset(${p('rows')}::json) as f (run_number bigint, last_attempt text, terminal text) ${KEPT}`,
+    values (${p('run_number')}, ${p('last_attempt')}, ${p('terminal')})
+    on conflict (run_number) do update set
+      last_attempt = coalesce(excluded.last_attempt, callback_failures.last_attempt),
+      terminal = coalesce(excluded.terminal, callback_failures.terminal)`,
 )
 
 async function storeFailures(tx: Transaction, settlements: readonly Settlement[]): Promise<void> {
@@ -154,9 +136,7 @@ async function storeFailures(tx: Transaction, settlements: readonly Settlement[]
     if (lastAttempt === undefined && terminal === undefined) continue
     rows.push({ run_number: run.runNumber, last_attempt: toJson(lastAttempt), terminal: toJson(terminal) })
   }
-  if (rows.length === 0) return
-  if (tx.engine === 'sqlite') await tx.changeEach(upsertFailure, rows)
-  else await tx.change(upsertFailures, { rows: JSON.stringify(rows) })
+  await tx.changeEach(upsertFailure, rows)
 }
 
 function toJson(failure: object | undefined): string | null {

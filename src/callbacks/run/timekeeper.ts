@@ -6,7 +6,7 @@ import { NO_RETRY } from '../state/retry-policy.ts'
 import type { RunEvent } from '../state/run-event.ts'
 import type { Settlement, StoredRun, WaitingRun } from './run.ts'
 import { backoffsDue, delayedDue, nextDue, timeoutsDue } from './store-due.ts'
-import { storeTransitions } from './store-transition.ts'
+import { writeTransitions } from './store-transition.ts'
 import { WakeTimer } from './wake-timer.ts'
 
 const AT_ONCE = 250
@@ -108,7 +108,7 @@ export class Timekeeper {
       ]
     })
     if (settlements.length === 0) return { won: [] }
-    const won = await this.#options.db.write((tx) => storeTransitions(tx, settlements), { isolation: 'read committed' })
+    const won = await writeTransitions(this.#options.db, settlements)
     return { won: settlements.filter(({ run }) => won.has(run.runNumber)) }
   }
 }
