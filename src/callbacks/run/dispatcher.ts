@@ -315,6 +315,7 @@ export class Dispatcher implements Worker {
       chance: Math.random(),
     })
     if (step.kind === 'changed') {
+      lane.settling++
       const won = await this.#settler.settle({
         run,
         changed: step,
@@ -322,12 +323,14 @@ export class Dispatcher implements Worker {
         attempt: attempted.log,
         leaseOwner: this.#isShared ? owner : null,
       })
+      lane.settling--
       if (won) {
         events.settled(lane, run, step)
         if (step.record.nextAttemptAt !== null) this.#timekeeper.wakeAt(step.record.nextAttemptAt)
       }
     }
     if (lane.forget(run.runNumber)) this.#again(lane)
+    else if (this.#isShared && lane.hasMore && lane.settling === 0) this.#pump(lane)
     this.#options.lanes.rest(lane)
   }
 

@@ -92,3 +92,19 @@ test('no more is claimed than there is memory for', () => {
   assert.equal(lane.claimable(), 85)
   assert.equal(laneOf().fitting([run(1, 100 * MIB), run(2, 1)]), 1)
 })
+
+test('while results are stored, room for a few is not claimed, room for many and what is left at the end are', () => {
+  const lane = laneOf(100)
+  for (let number = 1; number <= 100; number++) lane.add(run(number, 100))
+  const begun = beginAll(lane)
+  lane.fitting([run(101, 100)])
+  const end = (count: number) => {
+    for (const each of begun.splice(0, count)) lane.end(each)
+  }
+  end(49)
+  assert.equal(lane.claimable(), 49)
+  lane.settling = 49
+  assert.equal(lane.claimable(), 0)
+  end(1)
+  assert.equal(lane.claimable(), 50)
+})

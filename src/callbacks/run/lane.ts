@@ -43,6 +43,8 @@ export class Lane {
   settings: LaneSettings
   hasMore = false
   isLoading = false
+  /** Attempts that ended and are not stored yet. */
+  settling = 0
   /** Runs asked for by hand that are being read. */
   trialsSought = 0
   /** Runs whose attempt could not be made: known, and nowhere until their time comes. */
@@ -117,7 +119,9 @@ export class Lane {
     const most =
       state === 'half_open' ? breaker.half_open_requests : limits.rps > 0 ? Math.ceil(limits.rps) : MOST_CLAIMED
     const fitting = Math.floor((MOST_BYTES - this.bytes) / Math.max(1, this.#largestClaimed))
-    return Math.max(0, Math.min(room, most, this.bytes === 0 ? Math.max(1, fitting) : fitting))
+    const count = Math.max(0, Math.min(room, most, this.bytes === 0 ? Math.max(1, fitting) : fitting))
+    // A claim costs the database nearly the same for one as for many: while results are stored, more attempts end.
+    return this.settling > 0 && count * 2 < Math.min(limits.concurrency, MOST_CLAIMED) ? 0 : count
   }
 
   /** How many of these, from the first on, there is memory for: the others must not lie about, either. */
