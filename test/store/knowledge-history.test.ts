@@ -60,12 +60,13 @@ eachDatabase('past versions of notes', (context) => {
   })
 
   async function readBack(db: Database, project: Project, id: number, texts: readonly string[]): Promise<void> {
-    let note: NoteWithContent = plainNote(project, id, { content: texts[0] as string })
-    await db.write(async (tx) => {
+    const note = await db.write(async (tx) => {
+      let newest: NoteWithContent = plainNote(project, id, { content: texts[0] as string })
       for (const content of texts.slice(1)) {
-        await keepRevision(tx, note, content)
-        note = { ...note, version: note.version + 1, content }
+        await keepRevision(tx, newest, content)
+        newest = { ...newest, version: newest.version + 1, content }
       }
+      return newest
     })
     for (const [index, content] of texts.slice(0, -1).entries()) {
       assert.equal((await findRevision(db, note, index + 1))?.content, content)
