@@ -125,6 +125,38 @@ eachDatabase('storage', (context) => {
     assert.deepEqual(heard, ['last'])
   })
 
+  test('what is sent without waiting is seen by what follows, and is part of the change', async () => {
+    const db = await openWithItems(context)
+    await db.write(async (tx) => {
+      for (let n = 0; n < 200; n++) await tx.send(insertItem, { id: `${n}`, value: n })
+      assert.equal((await allItems(tx)).size, 200)
+      await tx.send(insertItem, { id: 'last', value: 1 })
+    })
+    assert.equal((await allItems(db)).size, 201)
+  })
+
+  test('what is sent and fails undoes the change, and is told as the reason of whatever failed behind it', async () => {
+    const db = await openWithItems(context)
+    await db.writeOne(insertItem, { id: 'a', value: 1 })
+    const twice = async (tx: Transaction) => {
+      await tx.send(insertItem, { id: 'b', value: 2 })
+      await tx.send(insertItem, { id: 'a', value: 2 })
+    }
+    await assert.rejects(db.write(twice), isUniqueViolation)
+    for (const follow of [
+      (tx: Transaction) => put(tx, 'c', 3),
+      (tx: Transaction) => tx.send(insertItem, { id: 'c', value: 3 }),
+      (tx: Transaction) => tx.changeEach(insertItem, [{ id: 'c', value: 3 }]),
+    ]) {
+      const going = db.write(async (tx) => {
+        await twice(tx)
+        await follow(tx)
+      })
+      await assert.rejects(going, isUniqueViolation)
+    }
+    assert.deepEqual(await allItems(db), new Map([['a', 1]]))
+  })
+
   test('one statement is a change by itself, which others see when it is answered', async () => {
     const db = await openWithItems(context)
     const other = await openAgain(db)

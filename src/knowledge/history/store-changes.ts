@@ -41,7 +41,7 @@ export function recordChange(
 ): Promise<unknown> {
   // NOTE Not on PostgreSQL: a notification makes commits wait for one another. Who waits there looks again and again.
   if (tx.engine === 'sqlite') tx.signal(CHANGES_TOPIC, String(project.id))
-  return tx.change(upsertChange, {
+  return tx.send(upsertChange, {
     project_id: project.id,
     external_id: note.external_id,
     change,

@@ -50,7 +50,7 @@ const insertRevision = statement<RevisionRow>((query, p) =>
 /** Keeps the version that is about to be replaced, as a difference from the next text where that is much shorter. */
 export async function keepRevision(tx: Transaction, before: NoteWithContent, nextContent: string): Promise<void> {
   const delta = before.version % WHOLE_EVERY === 0 ? null : deltaOf(before.content, nextContent)
-  await tx.change(insertRevision, {
+  await tx.send(insertRevision, {
     note_id: before.id,
     version: before.version,
     title: before.title,

@@ -29,7 +29,7 @@ export async function trashNote(
   now: Micros,
 ): Promise<void> {
   const { content, ...row } = note
-  await tx.change(insertTrash, {
+  await tx.send(insertTrash, {
     note_id: row.id,
     external_id: row.external_id,
     project_id: row.project_id,

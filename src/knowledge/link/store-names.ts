@@ -60,7 +60,7 @@ export function insertNames(tx: Transaction, owner: NameOwner, names: readonly N
     const rows = names.map((name) => ({ ...owner, ...name }))
     return tx.changeEach(insertRow, rows)
   }
-  return names.length === 0 ? NOTHING : tx.change(insertRows, { ...owner, rows: toRows(names) })
+  return names.length === 0 ? NOTHING : tx.send(insertRows, { ...owner, rows: toRows(names) })
 }
 
 export async function deleteNames(tx: Transaction, owner: NameOwner, names: readonly NameRow[]): Promise<void> {
@@ -68,7 +68,7 @@ export async function deleteNames(tx: Transaction, owner: NameOwner, names: read
     const rows = names.map((name) => ({ ...owner, ...name }))
     return tx.changeEach(deleteRow, rows)
   }
-  if (names.length > 0) await tx.change(deleteRows, { ...owner, rows: toRows(names) })
+  if (names.length > 0) await tx.send(deleteRows, { ...owner, rows: toRows(names) })
 }
 
 function toRows(names: readonly NameRow[]): string {
@@ -81,7 +81,7 @@ const deleteOthers = statement<{ noteId: number }>((query, p) =>
 
 /** Aliases and retired names. */
 export async function deleteOtherNames(tx: Transaction, noteId: number): Promise<void> {
-  await tx.change(deleteOthers, { noteId })
+  await tx.send(deleteOthers, { noteId })
 }
 
 type Keys = { projectId: number; keys: string | readonly string[] }

@@ -42,7 +42,7 @@ const deleteRows = statement<{ fromId: number; position: number }>((query, p) =>
 
 /** Those from a place in the text on. */
 export async function deleteRelations(tx: Transaction, fromId: number, position: number): Promise<void> {
-  await tx.change(deleteRows, { fromId, position })
+  await tx.send(deleteRows, { fromId, position })
 }
 
 export type RelationOwner = Pick<RelationsTable, 'from_id' | 'project_id'>
@@ -84,7 +84,7 @@ async function insertInLists(
 ): Promise<void> {
   for (let start = 0; start < relations.length; start += AT_ONCE) {
     const rows = relations.slice(start, start + AT_ONCE).map((row) => COLUMNS.map((column) => row[column]))
-    await tx.change(insertRows, { fromId: note.id, projectId: note.project_id, rows: JSON.stringify(rows) })
+    await tx.send(insertRows, { fromId: note.id, projectId: note.project_id, rows: JSON.stringify(rows) })
   }
 }
 

@@ -119,8 +119,8 @@ const markRepeats = statement<Bindings>((_query, p, engine) => {
 export async function bindRelations(tx: Transaction, bindings: readonly Binding[]): Promise<void> {
   if (bindings.length === 0) return
   const rows = JSON.stringify(bindings.map(({ from_id, position, to_id }) => [from_id, position, to_id]))
-  await tx.change(bindRows, { rows })
-  await tx.change(markRepeats, { rows })
+  await tx.send(bindRows, { rows })
+  await tx.send(markRepeats, { rows })
   touchNotes(
     tx,
     bindings.flatMap(({ from_id, to_id }) => [from_id, to_id]),
@@ -136,5 +136,5 @@ const unbindRows = statement<{ noteId: number }>((query, p) =>
 
 /** All relations to the note wait again for one with the name. */
 export async function unbindRelations(tx: Transaction, noteId: number): Promise<void> {
-  await tx.change(unbindRows, { noteId })
+  await tx.send(unbindRows, { noteId })
 }

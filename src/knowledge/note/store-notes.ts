@@ -63,7 +63,7 @@ const updateAll = updateOf(CHANGING)
 const updateOften = updateOf(OFTEN)
 
 export function updateNote(tx: Transaction, before: Note, note: Note): Promise<unknown> {
-  return tx.change(SELDOM.every((column) => note[column] === before[column]) ? updateOften : updateAll, note)
+  return tx.send(SELDOM.every((column) => note[column] === before[column]) ? updateOften : updateAll, note)
 }
 
 const insertContentRow = statement<NoteContentsTable>((query, p) =>
@@ -71,7 +71,7 @@ const insertContentRow = statement<NoteContentsTable>((query, p) =>
 )
 
 export function insertContent(tx: Transaction, noteId: number, content: string): Promise<unknown> {
-  return tx.change(insertContentRow, { note_id: noteId, content })
+  return tx.send(insertContentRow, { note_id: noteId, content })
 }
 
 const updateContentRow = statement<NoteContentsTable>((query, p) =>
@@ -82,14 +82,14 @@ const updateContentRow = statement<NoteContentsTable>((query, p) =>
 )
 
 export function updateContent(tx: Transaction, noteId: number, content: string): Promise<unknown> {
-  return tx.change(updateContentRow, { note_id: noteId, content })
+  return tx.send(updateContentRow, { note_id: noteId, content })
 }
 
 const deleteRow = statement<{ id: number }>((query, p) => query.deleteFrom('notes').where('id', '=', p('id')))
 
 /** With its text, its observations, its relations and its names. */
 export async function deleteNote(tx: Transaction, id: number): Promise<void> {
-  await tx.change(deleteRow, { id })
+  await tx.send(deleteRow, { id })
 }
 
 const byExternalId = statement<{ projectId: number; externalId: string }, NoteWithContent>((query, p) =>

@@ -43,7 +43,7 @@ export function insertObservations(
   }
   // SQLite inserts ten rows one by one in the time that it needs to read a list of them; PostgreSQL is far away.
   if (tx.engine === 'sqlite') return tx.changeEach(insertRow, rows)
-  return rows.length === 0 ? NOTHING : tx.change(insertRows, { noteId, rows: JSON.stringify(rows) })
+  return rows.length === 0 ? NOTHING : tx.send(insertRows, { noteId, rows: JSON.stringify(rows) })
 }
 
 const deleteRows = statement<{ noteId: number; position: number }>((query, p) =>
@@ -58,7 +58,7 @@ export async function replaceObservations(
 ): Promise<void> {
   const stored = await observationsOf(tx, noteId)
   const differs = stored.findIndex((row, at) => list[at] === undefined || !isSame(row, list[at]))
-  if (differs !== -1) await tx.change(deleteRows, { noteId, position: differs })
+  if (differs !== -1) await tx.send(deleteRows, { noteId, position: differs })
   await insertObservations(tx, noteId, list, differs === -1 ? stored.length : differs)
 }
 

@@ -4,7 +4,7 @@ import type { Transaction, WriteOptions } from '../../platform/storage/database.
 import { isUniqueViolation } from '../../platform/storage/storage-errors.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { requireProject } from '../project/look-up.ts'
-import { lockProject } from '../project/store-project-lock.ts'
+import { findAndLockProject } from '../project/store-project-lock.ts'
 import { knowledgeId } from '../project/urls.ts'
 import { inTurn } from './in-turn.ts'
 import type { WriteContext } from './write-note.ts'
@@ -29,8 +29,7 @@ export function writeIn<T>(
 ): Promise<T> {
   const { db, clock, settings } = deps
   const change = async (tx: Transaction) => {
-    const project = await requireProject(tx, projectId)
-    if (tx.engine === 'postgres') await lockProject(tx, project)
+    const project = await requireProject(tx, projectId, tx.engine === 'postgres' ? findAndLockProject : undefined)
     return work(tx, { project, ...writer, now: clock.now(), settings })
   }
   if (db.engine === 'sqlite') return db.write(change, options)

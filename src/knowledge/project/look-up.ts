@@ -8,9 +8,13 @@ import { findProject, findProjectBy } from './store-projects.ts'
 import { knowledgeId } from './urls.ts'
 
 /** The project that a path names by its external id; a name or a number is not found, as is a deleted project. */
-export async function requireProject(reader: Reader, pathId: string): Promise<Project> {
+export async function requireProject<R extends Reader>(
+  reader: R,
+  pathId: string,
+  find: (reader: R, externalId: string) => Promise<Project | undefined> = findProject,
+): Promise<Project> {
   const externalId = knowledgeId(pathId)
-  const project = externalId === null ? undefined : await findProject(reader, externalId)
+  const project = externalId === null ? undefined : await find(reader, externalId)
   if (project === undefined) throw projectNotFound(pathId)
   return project
 }

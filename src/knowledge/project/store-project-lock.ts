@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Project } from '../note/note.ts'
@@ -6,9 +6,10 @@ import type { Project } from '../note/note.ts'
 // Any number that nothing else locks by; the second one is the project.
 const NOTES = 1_852_798_003
 
+const LOCK = (id: RawBuilder<unknown>) => sql`pg_advisory_xact_lock(${sql.lit(NOTES)}, (${id} % 2147483647)::int)`
+
 const lock = statement<{ projectId: number }, { locked: unknown }>(
-  (_query, p) =>
-    sql`select pg_advisory_xact_lock(${sql.lit(NOTES)}, (${p('projectId')}::bigint % 2147483647)::int) as locked`,
+  (_query, p) => sql`select ${LOCK(sql`${p('projectId')}::bigint`)} as locked`,
 )
 
 /**
@@ -17,4 +18,18 @@ const lock = statement<{ projectId: number }, { locked: unknown }>(
  */
 export async function lockProject(tx: Transaction, { id: projectId }: Pick<Project, 'id'>): Promise<void> {
   if (tx.engine === 'postgres') await tx.run(lock, { projectId })
+}
+
+const lockFound = statement<{ externalId: string }, Project & { locked: unknown }>(
+  (_query, p) => sql`
+    select id, external_id as "externalId", name, permalink, ${LOCK(sql`id`)} as locked
+    from projects where external_id = ${p('externalId')} and deleted_at is null`,
+)
+
+/** The same by one round trip for whoever has yet to find the project. PostgreSQL only. */
+export async function findAndLockProject(tx: Transaction, externalId: string): Promise<Project | undefined> {
+  const [found] = await tx.run(lockFound, { externalId })
+  if (found === undefined) return undefined
+  const { locked: _, ...project } = found
+  return project
 }

@@ -23,13 +23,13 @@ export function replaceSearchRows(tx: Transaction, note: Note, text: SearchableT
 }
 
 async function writeRows(tx: Transaction, note: Note, text: SearchableText, isNew: boolean): Promise<void> {
-  if (!isNew) await tx.change(deleteRows, rowRange(note.id))
-  await tx.change(insertRows, { rows: JSON.stringify(searchRows(note, text).map(postgresRow)) })
+  if (!isNew) await tx.send(deleteRows, rowRange(note.id))
+  await tx.send(insertRows, { rows: JSON.stringify(searchRows(note, text).map(postgresRow)) })
 }
 
 export async function dropSearchRows(tx: Transaction, noteId: number): Promise<void> {
   if (tx.engine === 'sqlite') await queueNote(tx, noteId)
-  else await tx.change(deleteRows, rowRange(noteId))
+  else await tx.send(deleteRows, rowRange(noteId))
 }
 
 const deleteRows = statement<{ first: number; last: number }>(

@@ -38,7 +38,7 @@ const LARGEST_CHANGES = 65_536
  */
 export async function recordAudit(tx: Transaction, event: AuditEvent): Promise<void> {
   const { actor, target, client } = event
-  await tx.change(insertAuditEvent, {
+  await tx.send(insertAuditEvent, {
     id: newId<'AuditEvent'>(),
     organization_id: event.organizationId,
     at: event.at ?? clock.now(),

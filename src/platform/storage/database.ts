@@ -23,6 +23,11 @@ export interface Transaction extends Reader {
   readonly isTransaction: true
   /** Runs a statement without rows to answer; how many rows it changed. */
   change<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<number>
+  /**
+   * The same where nobody needs to know. PostgreSQL is asked for the next thing without waiting for the answer; when the
+   * statement fails, so does the transaction, at its end or at the next statement.
+   */
+  send<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<unknown>
   /** Inserts one row; the number that the database gave it. On PostgreSQL the statement says `returning` that column. */
   insert<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<number>
   /** Runs such a statement for each of the inputs, in order. */

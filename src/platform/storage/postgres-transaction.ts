@@ -5,6 +5,9 @@ import { kyselyOver } from './kysely-over.ts'
 import type { Statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
+// What is sent without waiting lies in memory until the server has read it.
+const MOST_UNANSWERED = 64
+
 /** Puts one query to the lent connection. */
 export type Ask = (query: pg.QueryConfig) => Promise<pg.QueryResult>
 
@@ -18,6 +21,8 @@ export class PostgresTransaction implements Transaction {
   #query: Kysely<Tables> | undefined
   #ended = false
   #cursors = 0
+  readonly #unanswered = new Set<Promise<void>>()
+  #failure: unknown
 
   constructor(ask: Ask) {
     this.#ask = ask
@@ -39,13 +44,35 @@ export class PostgresTransaction implements Transaction {
     return (await this.#runPrepared(statement, input)).rowCount ?? 0
   }
 
+  async send<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure
+    const answered = this.#runPrepared(statement, input)
+      .then(
+        () => {},
+        (error: unknown) => {
+          this.#failure ??= error
+        },
+      )
+      .finally(() => this.#unanswered.delete(answered))
+    this.#unanswered.add(answered)
+    if (this.#unanswered.size >= MOST_UNANSWERED) await answered
+  }
+
+  /** Why one of those that were sent failed, when all of them are answered; undefined when none did. */
+  async failureOfSent(): Promise<unknown> {
+    await Promise.all(this.#unanswered)
+    return this.#failure
+  }
+
   async insert<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<number> {
     const [row] = (await this.#runPrepared(statement, input)).rows
     return Object.values(row)[0] as number
   }
 
   async changeEach<Input extends object>(statement: Statement<Input, never>, inputs: readonly Input[]): Promise<void> {
-    for (const input of inputs) await this.#runPrepared(statement, input)
+    for (const input of inputs) await this.send(statement, input)
+    const failure = inputs.length === 0 ? undefined : await this.failureOfSent()
+    if (failure !== undefined) throw failure
   }
 
   async changeCounts<Input extends object>(
@@ -58,7 +85,7 @@ export class PostgresTransaction implements Transaction {
   }
 
   async addToSum(statement: Statement<Addend, never>, addend: Addend): Promise<void> {
-    await this.#runPrepared(statement, addend)
+    await this.send(statement, addend)
   }
 
   async writeSums(): Promise<void> {}

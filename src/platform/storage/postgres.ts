@@ -180,12 +180,16 @@ export class PostgresDatabase implements Database {
       }
       tx.end()
       const { command } = await ask({ text: 'commit' })
+      const failure = await tx.failureOfSent()
+      if (failure !== undefined) throw failure
       // NOTE After a statement that failed PostgreSQL answers a commit with a rollback, and calls neither an error.
       if (command === 'ROLLBACK') throw new Error('The change went on after a statement of it had failed')
       committed = true
       return value
-    } catch (error) {
+    } catch (thrown) {
       tx.end()
+      // What was sent before comes first: whatever failed behind it failed for that reason.
+      const error = (await tx.failureOfSent()) ?? thrown
       // NOTE A lost connection, or a failed rollback, means that it is useless; the pool must not lend it again.
       broken = isConnectionLost(error) ? (error as Error) : await failureOf(client.query('rollback'))
       throw isSerializationFailure(error) ? error : toStorageError(error)

@@ -70,6 +70,10 @@ export class SqliteTransaction implements Transaction {
     return this.#whenFree(() => this.#connection.change(prepared.sql, prepared.bind(input)))
   }
 
+  send<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<unknown> {
+    return this.change(statement, input)
+  }
+
   // NOTE Not by `returning`: SQLite runs such a statement as if there were a trigger and copies every page it touches first.
   insert<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<number> {
     const prepared = statement.prepared('sqlite')
