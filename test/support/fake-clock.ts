@@ -30,6 +30,11 @@ export class FakeClock implements Clock {
   after(ms: number, callback: () => void): () => void {
     const alarm = { dueMs: this.#elapsedMs + Math.max(0, ms), callback }
     this.#alarms.add(alarm)
+    // What is due already rings by itself, as it would if time went on.
+    if (ms <= 0)
+      setImmediate(() => {
+        if (this.#alarms.delete(alarm)) callback()
+      })
     return () => this.#alarms.delete(alarm)
   }
 
