@@ -26,6 +26,8 @@ const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: (.*))?$/
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const UNPRINTABLE = /[^\t\x20-\x7e\x80-\xff]/
 const FOLDED = /\r\n[ \t]+/g
+const FOLDED_LENGTH = /^(?:content-length|transfer-encoding):.*\r\n[ \t]/im
+const MOST_HEADERS = 256
 const LENGTH = /^[0-9]{1,15}$/
 const NO_CONTENT = 204
 const NOT_MODIFIED = 304
@@ -43,32 +45,63 @@ export function readHead(text: string): AnswerHead {
 }
 
 function parseHead(given: string): AnswerHead {
-  // Old servers continue a line on the next one.
-  const text = given.includes('\r\n ') || given.includes('\r\n\t') ? given.replace(FOLDED, ' ') : given
-  const [statusLine = '', ...lines] = text.split('\r\n')
+  const [statusLine = '', ...lines] = given.split('\r\n')
+  if (lines.length > MOST_HEADERS) throw new NoAnswer('it has too many headers')
   if (UNPRINTABLE.test(statusLine)) throw new NoAnswer('its status line has control characters')
   const [, minor, status, statusText = ''] = STATUS_LINE.exec(statusLine) ?? []
   if (status === undefined) throw new NoAnswer('it does not begin with a status line')
   const headers: AnswerHeaders = {}
-  for (const line of lines) addHeader(headers, line)
+  for (const line of unfolded(lines)) addHeader(headers, line)
   const body = bodyEnd(Number(status), headers)
   return {
     status: Number(status),
     statusText,
     headers,
     body,
-    keepsMs: body === 'close' ? 0 : keepsMs(headers, minor === '0'),
+    keepsMs: isEndUnclear(status, minor === '0', headers, body) ? 0 : keepsMs(headers, minor === '0'),
   }
+}
+
+/** Old servers continue a header on the next line. The first one continues nothing, and is no header then. */
+function unfolded(lines: readonly string[]): readonly string[] {
+  if (!lines.some((line) => isBlank(line, 0))) return lines
+  const text = lines.join('\r\n')
+  // Who does not know of this reads another length.
+  if (FOLDED_LENGTH.test(text)) throw new NoAnswer('how long it is goes on in the next line')
+  return text.replace(FOLDED, ' ').split('\r\n')
+}
+
+function isBlank(text: string, at: number): boolean {
+  return text[at] === ' ' || text[at] === '\t'
+}
+
+/** Nothing else is left out: what `trim` takes for blanks may mean something to others. */
+function withoutBlanks(text: string, from: number): string {
+  let start = from
+  let end = text.length
+  while (isBlank(text, start)) start++
+  while (end > start && isBlank(text, end - 1)) end--
+  return text.slice(start, end)
 }
 
 function addHeader(headers: AnswerHeaders, line: string): void {
   const colon = line.indexOf(':')
   const name = line.slice(0, Math.max(colon, 0)).toLowerCase()
-  const value = line.slice(colon + 1).trim()
+  const value = withoutBlanks(line, colon + 1)
   if (!TOKEN.test(name) || UNPRINTABLE.test(value)) throw new NoAnswer('a line of its head is no header')
   const before = Object.hasOwn(headers, name) ? headers[name] : undefined
   if (before === undefined) define(headers, name, value)
-  else headers[name] = [...[before].flat(), value] as string[]
+  else if (Array.isArray(before)) before.push(value)
+  else headers[name] = [`${before}`, value]
+}
+
+/** Throws when this line of a trailer is no header, or says how long the body is, which is over. */
+export function checkTrailer(line: string): void {
+  const trailer: AnswerHeaders = {}
+  addHeader(trailer, line)
+  if (trailer['content-length'] !== undefined || trailer['transfer-encoding'] !== undefined) {
+    throw new NoAnswer('it says in two ways how long it is')
+  }
 }
 
 function define(headers: AnswerHeaders, name: string, value: string): void {
@@ -84,9 +117,20 @@ function bodyEnd(status: number, headers: AnswerHeaders): BodyEnd {
     throw new NoAnswer('it says in two ways how long it is')
   }
   if (length !== undefined && !LENGTH.test(`${length}`)) throw new NoAnswer('its length is no number')
+  if (coding !== undefined && !wordsOf(coding).every((word) => TOKEN.test(word))) {
+    throw new NoAnswer('how it is transferred cannot be told')
+  }
   if (status < 200 || status === NO_CONTENT || status === NOT_MODIFIED) return 0
   if (coding !== undefined) return wordsOf(coding).at(-1) === 'chunked' ? 'chunks' : 'close'
   return length === undefined ? 'close' : Number(length)
+}
+
+/** Whether the receiver may mean another end than we do, so that what follows cannot be told from the rest of it. */
+function isEndUnclear(status: string, isOld: boolean, headers: AnswerHeaders, body: BodyEnd): boolean {
+  if (body === 'close') return true
+  const hasCoding = headers['transfer-encoding'] !== undefined
+  if (isOld && hasCoding) return true
+  return status === `${NO_CONTENT}` && (hasCoding || Number(headers['content-length'] ?? 0) > 0)
 }
 
 function keepsMs(headers: AnswerHeaders, isOld: boolean): number | undefined {
@@ -102,5 +146,5 @@ function wordsOf(value: AnswerHeaders[string]): string[] {
   return `${value ?? ''}`
     .toLowerCase()
     .split(',')
-    .map((word) => word.trim())
+    .map((word) => withoutBlanks(word, 0))
 }

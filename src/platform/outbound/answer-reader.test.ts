@@ -153,6 +153,76 @@ test('what is no answer is refused', () => {
   }
 })
 
+test('only blanks and tabs around a value do not belong to it', () => {
+  const { heads } = readOnce('HTTP/1.1 200 OK\r\nx: \xa0a\xa0\t\r\ncontent-length: 0\r\n\r\n')
+  assert.equal(heads[0]?.headers.x, '\xa0a\xa0')
+  for (const line of [
+    'content-length: \x0b5',
+    'content-length: 5\xa0',
+    'transfer-encoding: \x0cchunked',
+    'transfer-encoding: gzip,\xa0chunked',
+    'x: a\n',
+    'x: \ra',
+  ]) {
+    assert.throws(() => readOnce(`HTTP/1.1 200 OK\r\n${line}\r\n\r\n`), { name: 'NoAnswer' }, JSON.stringify(line))
+  }
+})
+
+test('a line goes on in the next one only where that changes nothing', () => {
+  for (const lines of [
+    ' x: y',
+    '\tno header',
+    'content-length: 1\r\n 1',
+    'content-length:\r\n 1',
+    'Transfer-Encoding: gzip,\r\n\tchunked',
+    'x: y\r\n z\r\ncontent-length: 1\r\n 1',
+  ]) {
+    assert.throws(() => readOnce(`HTTP/1.1 200 OK\r\n${lines}\r\n\r\n`), { name: 'NoAnswer' }, JSON.stringify(lines))
+  }
+})
+
+test('a trailer has headers, and none that says how long the body is', () => {
+  const chunked = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n'
+  for (const line of ['no header', 'a b: c', 'a: b\nc', ' a: b', 'Content-Length: 1', 'transfer-encoding: chunked']) {
+    assert.throws(() => readOnce(`${chunked}${line}\r\n\r\n`), { name: 'NoAnswer' }, JSON.stringify(line))
+  }
+})
+
+test('a connection is not used again where the receiver may mean another end than we do', () => {
+  for (const head of [
+    'HTTP/1.1 204 No Content\r\ncontent-length: 3',
+    'HTTP/1.1 204 No Content\r\ntransfer-encoding: chunked',
+    'HTTP/1.0 200 OK\r\nconnection: keep-alive\r\ntransfer-encoding: chunked',
+  ]) {
+    assert.equal(readOnce(`${head}\r\n\r\n`).heads[0]?.keepsMs, 0, head)
+  }
+})
+
+test('headers and interim answers without end are refused', () => {
+  assert.throws(() => readOnce(`HTTP/1.1 200 OK\r\n${'a:\r\n'.repeat(4_000)}\r\n`), /too many headers/)
+  const { reader } = readOnce('')
+  const interim = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n'.repeat(10))
+  assert.throws(() => {
+    for (let count = 0; count < 1_000; count++) reader.read(interim)
+  }, /too many interim answers/)
+})
+
+test('many interim answers before each of many answers are not too many', () => {
+  const { reader, ends } = readOnce('')
+  const answer = Buffer.from(
+    `${'HTTP/1.1 102 Processing\r\n\r\n'.repeat(100)}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`,
+  )
+  for (let count = 0; count < 20; count++) {
+    reader.begin()
+    reader.read(answer)
+  }
+  assert.equal(ends.length, 20)
+})
+
+test('a status line with half an end is refused at once, instead of being waited for', () => {
+  assert.throws(() => readOnce('HTTP/1.1 200 OK\ncontent-length: 0\n\n'), { name: 'NoAnswer' })
+})
+
 function readOnce(text: string): Read {
   const read = readerFor()
   read.reader.read(Buffer.from(text, 'latin1'))

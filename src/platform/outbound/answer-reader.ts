@@ -1,4 +1,4 @@
-import { type AnswerHead, NoAnswer, readHead } from './answer-head.ts'
+import { type AnswerHead, checkTrailer, NoAnswer, readHead } from './answer-head.ts'
 
 /** Told what is read. Interim answers are none. */
 export interface AnswerListener {
@@ -25,6 +25,7 @@ export class AnswerReader {
   /** Of the body, or of this chunk. */
   #bytesLeft = 0
   #trailerBytes = 0
+  #interimBytes = 0
 
   constructor(listener: AnswerListener) {
     this.#listener = listener
@@ -33,6 +34,7 @@ export class AnswerReader {
   /** A request was sent: what comes now is its answer. */
   begin(): void {
     this.#state = 'head'
+    this.#interimBytes = 0
   }
 
   /** Throws what is wrong with it. */
@@ -83,7 +85,7 @@ export class AnswerReader {
     }
     const head = readHead(bytes.toString('latin1', 0, end))
     if (head.status === SWITCHING_PROTOCOLS) throw new NoAnswer('it switches protocols')
-    if (head.status < 200) return end + 4
+    if (head.status < 200) return this.#skip(end + 4)
     const isWhole = head.body !== 0 || bytes.length === end + 4
     this.#state = head.body === 'chunks' ? 'chunk size' : head.body === 0 ? 'over' : 'body'
     this.#bytesLeft = typeof head.body === 'number' ? head.body : Number.POSITIVE_INFINITY
@@ -91,6 +93,13 @@ export class AnswerReader {
     if (head.body !== 0) return end + 4
     this.#end(isWhole)
     return bytes.length
+  }
+
+  /** Interim answers cost time to read, and there may be any number of them. */
+  #skip(length: number): number {
+    this.#interimBytes += length
+    if (this.#interimBytes > MAX_HEAD_BYTES) throw new NoAnswer('it has too many interim answers')
+    return length
   }
 
   #readBody(bytes: Buffer): number {
@@ -128,7 +137,10 @@ export class AnswerReader {
   #readTrailer(line: string, bytes: Buffer): boolean {
     this.#trailerBytes += line.length
     if (this.#trailerBytes > MAX_HEAD_BYTES) throw new NoAnswer('its trailer is too large')
-    if (line !== '') return false
+    if (line !== '') {
+      checkTrailer(line)
+      return false
+    }
     this.#trailerBytes = 0
     this.#end(bytes.length === 2)
     return true
@@ -140,10 +152,14 @@ export class AnswerReader {
   }
 }
 
+const CR = 0x0d
 const BEGINNING = Buffer.from('HTTP/1.')
 
 /** Garbage need not be waited for until it ends. */
 function checkBeginning(bytes: Buffer): void {
   const length = Math.min(bytes.length, BEGINNING.length)
-  if (bytes.compare(BEGINNING, 0, length, 0, length) !== 0) throw new NoAnswer('it does not begin with a status line')
+  const lineEnd = bytes.indexOf('\n')
+  if (bytes.compare(BEGINNING, 0, length, 0, length) !== 0 || (lineEnd >= 0 && bytes[lineEnd - 1] !== CR)) {
+    throw new NoAnswer('it does not begin with a status line')
+  }
 }
