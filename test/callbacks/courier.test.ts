@@ -139,6 +139,35 @@ test('a request for a connection that the receiver has closed meanwhile goes ove
   }
 })
 
+test('closing breaks off what goes over another connection since the receiver has closed the first one', async () => {
+  await using receiver = await startReceiver()
+  const courier = new Courier({ clock })
+  await courier.deliver(deliveryTo(receiver.url))
+  receiver.script(null)
+  // From here the event loop reads from its sockets before it writes.
+  await setImmediate()
+  for (const socket of receiver.open) socket.destroy()
+  const underway = courier.deliver(deliveryTo(receiver.url, { timeoutMs: 60_000 }))
+  const outcome = assert.rejects(underway, /stopping/)
+  await receiver.requests.take(2)
+  assert.equal(receiver.connections.all.length, 2)
+  const closed = [...receiver.open].map(socketClosed)
+  await Promise.all([courier.close(), outcome, ...closed])
+})
+
+test('closing breaks off what goes over another connection since the first one is too old', async () => {
+  await using receiver = await startReceiver()
+  const time = new FakeClock()
+  const courier = new Courier({ clock: time })
+  await courier.deliver(deliveryTo(receiver.url))
+  await time.advance(60_000)
+  receiver.script(null)
+  const outcome = assert.rejects(courier.deliver(deliveryTo(receiver.url)), /stopping/)
+  await receiver.requests.take(2)
+  const closed = [...receiver.open].map(socketClosed)
+  await Promise.all([courier.close(), outcome, ...closed])
+})
+
 test('the least recently used origin is given up when there are too many, never one that is busy', async (t) => {
   await using busy = await startReceiver({ answer: null })
   await using first = await startReceiver()

@@ -82,9 +82,7 @@ export class Exchange implements Carried {
 
   onUnsent(): void {
     if (this.#hasLeft || this.connection === null) return
-    this.#origin.release(this.connection, true)
-    this.connection = null
-    this.#origin.send(this)
+    this.#origin.sendAgain(this, this.connection)
   }
 
   onResponseStart(_controller: unknown, status: number, headers: AnswerHeaders, statusText?: string): void {

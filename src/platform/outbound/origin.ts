@@ -41,10 +41,22 @@ export class Origin implements ConnectionOwner {
   }
 
   send(exchange: Exchange): void {
-    const free = this.#takeFree()
+    const tooOld: Connection[] = []
+    const free = this.#takeFree(tooOld)
     if (free !== undefined) this.#hand(free, exchange)
     else if (this.#connecting > 0 && !this.#isSingle) this.#waiting.add(exchange)
     else this.#hand(this.#open(), exchange)
+    // Last: an origin with nothing left is forgotten, and with it whatever is sent there afterwards.
+    for (const connection of tooOld) this.#drop(connection, new Error('too old'))
+  }
+
+  /** Over another connection: the one it was given gets no more. */
+  sendAgain(exchange: Exchange, unused: Connection): void {
+    this.#retire(unused)
+    exchange.connection = null
+    this.send(exchange)
+    // Last, for the same reason.
+    this.release(unused, true)
   }
 
   /** Gives up an exchange that has not ended, wherever it stands. */
@@ -95,14 +107,15 @@ export class Origin implements ConnectionOwner {
     )
   }
 
-  #takeFree(): Connection | undefined {
+  /** Adds those that are to be dropped to `tooOld`. */
+  #takeFree(tooOld: Connection[]): Connection | undefined {
     for (let last = this.#free.at(-1); last !== undefined; last = this.#free.at(-1)) {
       if (this.#options.elapsedMs() - last.openedAtMs < MAX_AGE_MS) {
         if (last.inFlight === last.limit - 1) this.#free.pop()
         return last
       }
       this.#retire(last)
-      if (last.inFlight === 0) this.#drop(last, new Error('too old'))
+      if (last.inFlight === 0) tooOld.push(last)
     }
     return undefined
   }
