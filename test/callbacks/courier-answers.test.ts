@@ -193,6 +193,18 @@ test('a body of 64 KiB is read, one byte more drops the connection', async (t) =
   await (await receiver.requests.take(2))[1]?.closed
 })
 
+test('a body that comes byte by byte is put together again', async (t) => {
+  const json = JSON.stringify({ message: 'whole', metadata: {}, pad: 'p'.repeat(10_000) })
+  const chunks = Array.from(json, (char) => `1\r\n${char}\r\n`).join('')
+  const head = 'HTTP/1.1 404 Not Found\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n'
+  await using receiver = await startRawReceiver((socket) => socket.write(`${head}${chunks}0\r\n\r\n`))
+  const courier = new Courier({ clock })
+  t.after(() => courier.close())
+  const { verdict, snippet } = await courier.deliver(deliveryTo(receiver.url))
+  assert.equal(verdict.message, 'handler error (NOT_FOUND): whole')
+  assert.equal(snippet, json.slice(0, 1024))
+})
+
 test('a body without end is cut off where it gets too large', async (t) => {
   const { promise: cut, resolve } = Promise.withResolvers<void>()
   await using receiver = await startRawReceiver((socket) => {

@@ -22,6 +22,8 @@ export interface Settle {
 const BEGINNING_BYTES = 1024
 /** Where a success is enough its body is waited for a little, for whoever keeps a log. */
 const BODY_GRACE_MS = 250
+/** A body may come byte by byte, and each piece costs a hundred times what is in it. */
+const MOST_PIECES = 64
 /** Receivers may end their answer in peace, unless so many of them take their time. */
 const MAX_DRAINING = 256
 
@@ -102,7 +104,7 @@ export class Exchange implements Carried {
       this.#settleAnswer(`the answer is larger than ${maxBodyBytes / 1024} KiB`)
       this.#giveUp()
     } else if (!this.#isEnough || this.#bodyBytes - chunk.length < BEGINNING_BYTES) {
-      this.#chunks.push(chunk)
+      if (this.#chunks.push(chunk) >= MOST_PIECES) this.#chunks = [Buffer.concat(this.#chunks)]
     }
   }
 
