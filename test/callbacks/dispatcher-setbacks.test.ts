@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NamespaceId } from '../../src/callbacks/namespace/namespace.ts'
+import { Claims } from '../../src/callbacks/run/claims.ts'
+import type { Lane } from '../../src/callbacks/run/lane.ts'
+import type { WaitingRun } from '../../src/callbacks/run/run.ts'
 import { listAttempts } from '../../src/callbacks/run/store-attempts.ts'
 import { sealCallback } from '../../src/callbacks/run/stored-callback.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
-import { startReceiver } from '../support/receivers/receiver.ts'
+import { type ReceivedRequest, startReceiver } from '../support/receivers/receiver.ts'
 import { DeliveryWorld } from './delivery-world.ts'
 
 const isClosed = ({ closedAt }: { closedAt: number | null }) => closedAt !== null
@@ -34,6 +37,36 @@ async function lastMessage(db: Database, runNumber: number): Promise<string | un
 }
 
 eachDatabase('delivery after setbacks', (context) => {
+  // Where there are other processes.
+  if (context.engine === 'postgres') {
+    test('a run that lay about until its claim was over is left to the process that has it now', async () => {
+      let runId = ''
+      const answer = ({ headers }: ReceivedRequest) => (headers['webhook-id'] === runId ? null : {})
+      await using receiver = await startReceiver({ answer })
+      const db = await context.open()
+      await using slow = await DeliveryWorld.open(db)
+      slow.run()
+      await slow.start('before', receiver.url)
+      await slow.until('before', isClosed)
+      const { clock } = slow.namespace
+      const lane = slow.runtime.lanes.find((await slow.find('before')).destinationId) as Lane
+      lane.settings = { ...lane.settings, heldBy: 'a test' }
+      runId = await slow.start('c', receiver.url)
+      const claims = new Claims({ db, clock, owner: 'slow' })
+      lane.add((await claims.takeOne(lane, (await slow.find('c')).runNumber)) as WaitingRun)
+      await clock.advance(21_000)
+
+      await using other = await slow.another(await context.openAgain(db))
+      other.run()
+      await receiver.requests.take(2)
+      lane.settings = { ...lane.settings, heldBy: null }
+      await slow.start('behind', receiver.url)
+      await slow.until('behind', isClosed)
+      const ids = receiver.requests.all.map(({ headers }) => headers['webhook-id'])
+      assert.deepEqual([ids.length, ids.filter((id) => id === runId).length], [3, 1])
+    })
+  }
+
   test('a destination that cannot be read stops no other one, and is delivered to once it can', async () => {
     await using broken = await startReceiver()
     await using well = await startReceiver()

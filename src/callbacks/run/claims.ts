@@ -2,7 +2,7 @@ import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import type { Lane } from './lane.ts'
 import type { WaitingRun } from './run.ts'
-import { takeDue } from './store-due.ts'
+import { type TakeDue, takeDue } from './store-due.ts'
 import { releaseLeases } from './store-leases.ts'
 
 // A claim outlives the attempt by this, so that its result is stored before another process may try.
@@ -24,12 +24,12 @@ export class Claims {
   }
 
   take(lane: Lane, limit: number): Promise<WaitingRun[]> {
-    return takeDue(this.#options.db, { limit, exclude: [...lane.known], ...this.#claim(lane) })
+    return this.#take({ limit, exclude: [...lane.known], ...this.#claim(lane) })
   }
 
   /** This one and no other. */
   async takeOne(lane: Lane, runNumber: number): Promise<WaitingRun | undefined> {
-    const [run] = await takeDue(this.#options.db, { limit: 1, exclude: [], only: runNumber, ...this.#claim(lane) })
+    const [run] = await this.#take({ limit: 1, exclude: [], only: runNumber, ...this.#claim(lane) })
     return run
   }
 
@@ -38,6 +38,25 @@ export class Claims {
     const { db, clock, owner } = this.#options
     if (runNumbers.length === 0) return
     await db.write((tx) => releaseLeases(tx, owner, runNumbers, clock.now()), { isolation: 'read committed' })
+  }
+
+  /**
+   * Gives back what lay in the queue for so long that an attempt might outlive its claim, and says when that is done; null when
+   * there is none. Attempts begin right after the claim, unless results could not be stored or the breaker opened meanwhile.
+   */
+  giveBackLapsed(lane: Lane): Promise<void> | null {
+    const { clock } = this.#options
+    const lapsed = lane.takeLapsed(clock.now() + lane.requestTimeoutMs * MICROS_PER_MS)
+    if (lapsed.length === 0) return null
+    return this.giveBack(lapsed).finally(() => {
+      for (const runNumber of lapsed) lane.forget(runNumber)
+    })
+  }
+
+  async #take(wanted: TakeDue): Promise<WaitingRun[]> {
+    const { db } = this.#options
+    const runs = await takeDue(db, wanted)
+    return db.engine === 'sqlite' ? runs : runs.map((run) => ({ ...run, leasedUntil: wanted.leaseUntil }))
   }
 
   #claim({ destinationId, requestTimeoutMs }: Lane) {

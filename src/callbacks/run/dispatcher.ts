@@ -194,6 +194,8 @@ export class Dispatcher implements Worker {
 
   /** Starts what may be started, and sees to it that there is more. */
   #pump(lane: Lane): void {
+    const lapsed = this.#isShared && this.#isRunning ? this.#claims.giveBackLapsed(lane) : null
+    if (lapsed !== null) this.#track(lapsed.then(() => this.#again(lane)))
     for (;;) {
       if (!this.#isRunning) return
       if (this.#settler.isBehind) {

@@ -217,6 +217,16 @@ export class Lane {
     }
   }
 
+  /** Takes those out of the queue that another process may attempt before `at`. They stay known. */
+  takeLapsed(at: Micros): number[] {
+    const lapsed = this.#queue.filter(({ leasedUntil }) => leasedUntil !== undefined && leasedUntil < at)
+    for (const run of lapsed) {
+      this.#queue.splice(this.#queue.indexOf(run), 1)
+      this.#trials.delete(run.runNumber)
+    }
+    return lapsed.map(({ runNumber }) => runNumber)
+  }
+
   /** Somebody closed the run: it leaves the queue, or its request is broken off. */
   stop(runNumber: number): void {
     const at = this.#queue.findIndex((run) => run.runNumber === runNumber)

@@ -33,6 +33,8 @@ export interface WaitingRun extends StoredRun {
   input?: RunInput | undefined
   /** How large its completion is; absent when that shows only once it is read. */
   readonly completionBytes?: number
+  /** PostgreSQL: from then on another process may attempt it. */
+  readonly leasedUntil?: Micros
 }
 
 export interface RunInput {
