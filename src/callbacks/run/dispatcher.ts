@@ -26,6 +26,7 @@ import { Setbacks } from './setbacks.ts'
 import { Settler } from './settler.ts'
 import { clampDue, destinationsDue } from './store-due.ts'
 import { Timekeeper } from './timekeeper.ts'
+import { UnderWay } from './under-way.ts'
 import { WakeTimer } from './wake-timer.ts'
 
 // Runs in the queue of a lane on SQLite, beside those in flight. They are small: large inputs are read when they are sent.
@@ -60,10 +61,9 @@ export class Dispatcher implements Worker {
   readonly #unloaded: Setbacks
   /** Of runs whose attempt could not be made. */
   readonly #unattempted: Setbacks
+  readonly #underWay: UnderWay
   /** They wait until results are stored. */
   readonly #held = new Set<Lane>()
-  #underWay = 0
-  #onIdle: (() => void) | null = null
   #isRunning = false
 
   constructor(options: DispatcherOptions) {
@@ -71,6 +71,7 @@ export class Dispatcher implements Worker {
     this.#options = options
     this.#isShared = db.engine === 'postgres'
     this.#claims = new Claims(options)
+    this.#underWay = new UnderWay(log)
     this.#settler = new Settler({ db, clock, log, onCaughtUp: () => this.#letGo() })
     this.#timekeeper = new Timekeeper({
       db,
@@ -80,7 +81,7 @@ export class Dispatcher implements Worker {
         options.events.scheduled(run)
         this.offer(run)
       },
-      onStarted: (destinationIds) => this.#track(this.#open(destinationIds)),
+      onStarted: (destinationIds) => this.#underWay.track(this.#open(destinationIds)),
       onTimedOut: (run) => {
         this.stop(run)
         options.events.timedOut(run)
@@ -114,7 +115,7 @@ export class Dispatcher implements Worker {
       this.#lookAround.stop()
     }
     const graceMs = signal.reason instanceof WorkerStop ? signal.reason.graceMs : 0
-    await settlesWithin(clock, graceMs, this.#idle())
+    await settlesWithin(clock, graceMs, this.#underWay.idle())
     this.#settler.giveUp()
     await this.#giveBack().catch((error: unknown) => this.#options.log.warn({ err: error }, 'claims end by themselves'))
   }
@@ -122,13 +123,13 @@ export class Dispatcher implements Worker {
   /** A run that is due now, right after it was committed by this process. */
   offer(run: WaitingRun): void {
     const lane = this.#options.lanes.find(run.destinationId)
-    if (lane === undefined) this.#track(this.#openFor(run, false))
+    if (lane === undefined) this.#underWay.track(this.#openFor(run, false))
     else this.#enqueue(lane, run, false)
   }
 
   /** A person asked for an attempt now, whatever the breaker says. */
   tryNow(run: StoredRun): void {
-    this.#track(this.#openFor(run, true))
+    this.#underWay.track(this.#openFor(run, true))
   }
 
   /** A time at which a run of this process has to be looked at: its deadline, or a first attempt that is put off. */
@@ -161,7 +162,7 @@ export class Dispatcher implements Worker {
   #enqueue(lane: Lane, run: WaitingRun, isTrial: boolean): void {
     if (this.#isShared) {
       lane.hasMore = true
-      if (isTrial) this.#track(this.#takeTrial(lane, run))
+      if (isTrial) this.#underWay.track(this.#takeTrial(lane, run))
     } else if (isTrial || !(lane.hasMore || lane.isLoading || lane.queued >= windowOf(lane))) lane.add(run, isTrial)
     // What is in the database longer goes first.
     else lane.hasMore = true
@@ -195,7 +196,7 @@ export class Dispatcher implements Worker {
   /** Starts what may be started, and sees to it that there is more. */
   #pump(lane: Lane): void {
     const lapsed = this.#isShared && this.#isRunning ? this.#claims.giveBackLapsed(lane) : null
-    if (lapsed !== null) this.#track(lapsed.then(() => this.#again(lane)))
+    if (lapsed !== null) this.#underWay.track(lapsed.then(() => this.#again(lane)))
     for (;;) {
       if (!this.#isRunning) return
       if (this.#settler.isBehind) {
@@ -208,9 +209,9 @@ export class Dispatcher implements Worker {
         if (next.until !== null || lane.queued > 0) return
       }
       if (next.kind !== 'go') break
-      this.#track(this.#attempt(lane, next.run, next.pass))
+      this.#underWay.track(this.#attempt(lane, next.run, next.pass))
     }
-    if (lane.hasMore && !lane.isLoading) this.#track(this.#take(lane))
+    if (lane.hasMore && !lane.isLoading) this.#underWay.track(this.#take(lane))
   }
 
   /** Results are stored again as fast as they come. */
@@ -287,7 +288,7 @@ export class Dispatcher implements Worker {
         events.attempted(lane, attempted, change)
         if (change === 'opened') lane.shrink(BLOCKED_WINDOW)
       } else lane.breaker.release(pass)
-      this.#track(this.#settle(lane, run, attempted))
+      this.#underWay.track(this.#settle(lane, run, attempted))
     }
     this.#pump(lane)
   }
@@ -358,7 +359,7 @@ export class Dispatcher implements Worker {
   }
 
   #lookAt(at: Micros): void {
-    if (this.#isRunning) this.#lookAround.wakeAt(at, () => this.#track(this.#findDestinations()))
+    if (this.#isRunning) this.#lookAround.wakeAt(at, () => this.#underWay.track(this.#findDestinations()))
   }
 
   /** Destinations for which the database has something that is due. */
@@ -373,26 +374,6 @@ export class Dispatcher implements Worker {
 
   async #giveBack(): Promise<void> {
     if (this.#isShared) await this.#claims.giveBack(this.#options.lanes.all().flatMap((lane) => lane.queuedNumbers()))
-  }
-
-  /** NOTE A failure here is storage that is away: what is due is found again, at the latest at the next start. */
-  #track(work: Promise<void>): void {
-    this.#underWay++
-    work.then(this.#onEnd, (error: unknown) => {
-      this.#options.log.error({ err: error }, 'a callback has to wait')
-      this.#onEnd()
-    })
-  }
-
-  readonly #onEnd = (): void => {
-    if (--this.#underWay === 0) this.#onIdle?.()
-  }
-
-  #idle(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#onIdle = resolve
-      if (this.#underWay === 0) resolve()
-    })
   }
 }
 
