@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Clock, SystemClock } from '../platform/clock/clock.ts'
+import { type Clock, holdProcess, SystemClock } from '../platform/clock/clock.ts'
 import { processEnvironment } from '../platform/config/environment.ts'
 import { AppError } from '../platform/errors/app-error.ts'
 import { createLogger, type Logger } from '../platform/logging/logger.ts'
@@ -26,6 +26,20 @@ export async function withDatabase<T>(
   command: Command,
   work: (context: CliContext) => Promise<T>,
   options: CliDatabaseOptions = {},
+): Promise<T> {
+  // What a command waits for may be a timer or a thread, which would let the process end in the middle of it.
+  const letGo = holdProcess()
+  try {
+    return await inDatabase(command, work, options)
+  } finally {
+    letGo()
+  }
+}
+
+async function inDatabase<T>(
+  command: Command,
+  work: (context: CliContext) => Promise<T>,
+  options: CliDatabaseOptions,
 ): Promise<T> {
   const { settings } = await loadSettings({
     mode: 'cli',
