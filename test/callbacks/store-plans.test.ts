@@ -14,6 +14,7 @@ import { leasedCounts } from '../../src/callbacks/run/store-leases.ts'
 import { deleteClosedRuns } from '../../src/callbacks/run/store-retention.ts'
 import { findRun } from '../../src/callbacks/run/store-runs.ts'
 import type { Database, Reader, Transaction } from '../../src/platform/storage/database.ts'
+import type { Statement } from '../../src/platform/storage/statement.ts'
 import { planOf, refuseShortCuts, type SeenStatement } from '../knowledge/watched-reader.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { addDestinations, fillRuns } from './store-rows.ts'
@@ -26,9 +27,12 @@ const SORT = /TEMP B-TREE|^\s*(->)?\s*(Incremental )?Sort$/m
 /** The same data as of a database and of a transaction, and which prepared statements were put to it. */
 function watched(tx: Transaction): { db: Database & Transaction; statements: SeenStatement[] } {
   const statements: SeenStatement[] = []
-  const see: Reader['run'] = (statement, input) => {
+  const look = (statement: Statement<object, unknown>, input: object) => {
     const prepared = statement.prepared(tx.engine)
     statements.push({ sql: prepared.sql, parameters: prepared.bind(input) })
+  }
+  const see: Reader['run'] = (statement, input) => {
+    look(statement as Statement<object, unknown>, input)
     return tx.run(statement, input)
   }
   const db = {
@@ -36,6 +40,10 @@ function watched(tx: Transaction): { db: Database & Transaction; statements: See
     query: tx.query,
     run: see,
     writeOne: see,
+    insert: (statement: never, input: never) => {
+      look(statement, input)
+      return tx.insert(statement, input)
+    },
     change: async (statement: never, input: never) => (await see(statement, input)).length,
     changeEach: async (statement: never, inputs: never[]) => {
       for (const input of inputs) await see(statement, input)
