@@ -19,16 +19,31 @@ const NAMES = [
   'response_snippet',
   'address',
 ] as const satisfies readonly (keyof CallbackAttemptsTable)[]
-const COLUMN_LIST = sql.join(NAMES.map((column) => sql.ref(column)))
+export const ATTEMPT_COLUMNS = sql.join(NAMES.map((column) => sql.ref(column)))
 
 const insertRow = statement<CallbackAttemptsTable>(
   (_query, p) => sql`
-    insert into callback_attempts (${COLUMN_LIST}) values (${sql.join(NAMES.map((column) => sql.val(p(column))))})`,
+    insert into callback_attempts (${ATTEMPT_COLUMNS}) values (${sql.join(NAMES.map((column) => sql.val(p(column))))})`,
 )
 
 const deleteOld = statement<{ runNumber: number; upTo: number }>((query, p) =>
   query.deleteFrom('callback_attempts').where('run_number', '=', p('runNumber')).where('attempt', '<=', p('upTo')),
 )
+
+export function attemptRow(runNumber: number, number: number, attempt: AttemptRecord): CallbackAttemptsTable {
+  return {
+    run_number: runNumber,
+    attempt: number,
+    started_at: attempt.startedAt,
+    ended_at: attempt.endedAt,
+    outcome: attempt.outcome,
+    status_code: attempt.statusCode,
+    error_type: attempt.errorType,
+    message: attempt.message,
+    response_snippet: attempt.responseSnippet,
+    address: attempt.address,
+  }
+}
 
 /** The log of these attempts, on SQLite. */
 export async function insertAttempts(tx: Transaction, settlements: readonly Settlement[]): Promise<void> {
@@ -37,18 +52,7 @@ export async function insertAttempts(tx: Transaction, settlements: readonly Sett
   for (const { run, changed, attempt } of settlements) {
     if (attempt === null) continue
     const number = changed.record.attempt
-    rows.push({
-      run_number: run.runNumber,
-      attempt: number,
-      started_at: attempt.startedAt,
-      ended_at: attempt.endedAt,
-      outcome: attempt.outcome,
-      status_code: attempt.statusCode,
-      error_type: attempt.errorType,
-      message: attempt.message,
-      response_snippet: attempt.responseSnippet,
-      address: attempt.address,
-    })
+    rows.push(attemptRow(run.runNumber, number, attempt))
     if (number > KEPT_ATTEMPTS) old.push({ runNumber: run.runNumber, upTo: number - KEPT_ATTEMPTS })
   }
   if (rows.length === 0) return

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { statement } from '../../platform/storage/statement.ts'
 import { latestNews } from '../destination/store-destinations.ts'
-import { STATE_NUMBERS, STATUS_NUMBERS, statusOf } from '../state/run-state.ts'
+import { changedRow } from './changed-row.ts'
 import type { Settlement } from './run.ts'
-import { KEPT_ATTEMPTS } from './store-attempts.ts'
+import { ATTEMPT_COLUMNS, attemptRow, KEPT_ATTEMPTS } from './store-attempts.ts'
 
 const KEPT = sql.lit(KEPT_ATTEMPTS)
 
@@ -39,10 +39,6 @@ type GivenRow = { run_number: number } & Partial<
   Record<keyof typeof COLUMNS, string | number | boolean | null | undefined>
 >
 
-const LOGGED = sql.raw(
-  'run_number, attempt, started_at, ended_at, outcome, status_code, error_type, message, response_snippet, address',
-)
-
 /**
  * PostgreSQL is far away: all that follows from the rows that are still as they were read is one statement. Destinations
  * are locked in one order, so that two who tell of the same ones wait for each other in one direction.
@@ -72,7 +68,7 @@ export const changeAtOnce = statement<{ rows: string }, { run_number: number }>(
         last_attempt = coalesce(excluded.last_attempt, callback_failures.last_attempt),
         terminal = coalesce(excluded.terminal, callback_failures.terminal)
     ), attempts as (
-      insert into callback_attempts (${LOGGED}) select ${LOGGED} from changed where started_at is not null
+      insert into callback_attempts (${ATTEMPT_COLUMNS}) select ${ATTEMPT_COLUMNS} from changed where started_at is not null
     ), old as (
       delete from callback_attempts a using changed c
       where c.attempt > ${KEPT} and c.started_at is not null
@@ -96,34 +92,18 @@ export function givenRows(settlements: readonly Settlement[]): string {
   return JSON.stringify(settlements.map(givenRow).sort((a, b) => a.run_number - b.run_number))
 }
 
-function givenRow({ run, changed, dueAt, leaseOwner, attempt }: Settlement): GivenRow {
+function givenRow(settlement: Settlement): GivenRow {
+  const { run, changed, leaseOwner, attempt } = settlement
   const { record, failures, transition } = changed
   return {
-    run_number: run.runNumber,
+    ...changedRow(settlement),
     destination_id: run.destinationId,
-    expected_count: run.record.transitionCount,
     held_by: leaseOwner,
-    status: STATUS_NUMBERS[statusOf(record.state)],
-    state: STATE_NUMBERS[record.state],
-    attempt: record.attempt,
-    transition_count: record.transitionCount,
-    next_attempt_at: record.nextAttemptAt,
-    last_attempt_completed_at: record.lastAttemptCompletedAt,
-    closed_at: record.closedAt,
-    terminate_request_id: record.terminateRequestId,
-    due_at: dueAt,
     last_attempt: failures.lastAttempt && JSON.stringify(failures.lastAttempt),
     terminal: failures.terminal && JSON.stringify(failures.terminal),
     ...(attempt !== null && {
+      ...attemptRow(run.runNumber, record.attempt, attempt),
       succeeded: transition === 'succeed',
-      started_at: attempt.startedAt,
-      ended_at: attempt.endedAt,
-      outcome: attempt.outcome,
-      status_code: attempt.statusCode,
-      error_type: attempt.errorType,
-      message: attempt.message,
-      response_snippet: attempt.responseSnippet,
-      address: attempt.address,
     }),
   }
 }

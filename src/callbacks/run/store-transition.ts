@@ -4,8 +4,8 @@ import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import { noteAttempts } from '../destination/store-destinations.ts'
 import type { Changed } from '../state/run-event.ts'
-import { STATE_NUMBERS, STATUS_NUMBERS, statusOf } from '../state/run-state.ts'
-import type { CallbackFailuresTable, CallbackRunRow } from '../tables.ts'
+import type { CallbackFailuresTable } from '../tables.ts'
+import { type ChangedRow, changedRow } from './changed-row.ts'
 import type { Settlement, StoredRun } from './run.ts'
 import { insertAttempts } from './store-attempts.ts'
 import { changeAtOnce, givenRows } from './store-transition-at-once.ts'
@@ -52,37 +52,6 @@ export async function writeTransitions(
 
 function numbersOf(rows: readonly { run_number: number }[]): Set<number> {
   return new Set(rows.map(({ run_number }) => run_number))
-}
-
-type ChangedRow = Pick<
-  CallbackRunRow,
-  | 'run_number'
-  | 'status'
-  | 'state'
-  | 'attempt'
-  | 'transition_count'
-  | 'next_attempt_at'
-  | 'last_attempt_completed_at'
-  | 'closed_at'
-  | 'terminate_request_id'
-  | 'due_at'
-> & { expected_count: number }
-
-function changedRow({ run, changed, dueAt }: Settlement): ChangedRow {
-  const { record } = changed
-  return {
-    run_number: run.runNumber,
-    expected_count: run.record.transitionCount,
-    status: STATUS_NUMBERS[statusOf(record.state)],
-    state: STATE_NUMBERS[record.state],
-    attempt: record.attempt,
-    transition_count: record.transitionCount,
-    next_attempt_at: record.nextAttemptAt,
-    last_attempt_completed_at: record.lastAttemptCompletedAt,
-    closed_at: record.closedAt,
-    terminate_request_id: record.terminateRequestId,
-    due_at: dueAt,
-  }
 }
 
 // Two statements, because SQLite writes an index anew when one of its columns is set, also to what it was.
