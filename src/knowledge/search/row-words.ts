@@ -4,6 +4,7 @@
  *
  *   length of the row in words (4 bytes), hashes of the words in ascending order (4 bytes each), weighted counts (1 byte each)
  */
+import { LETTERS } from './ascii-letters.ts'
 import { indexWords, isAscii, LONGEST_WORD } from './search-text.ts'
 import { stemOf } from './stem.ts'
 import { BEGINNING, FNV_PRIME, FNV_START, fold, hashOf, OTHER_PRIME, STEM, WORD } from './word-hash.ts'
@@ -101,12 +102,6 @@ function countAny(list: readonly string[], weight: number, counted: Tally[]): nu
   return list.length
 }
 
-// What an ASCII character is in a word; 0 stands between words.
-const IN_WORD = new Uint8Array(256)
-for (const character of 'abcdefghijklmnopqrstuvwxyz0123456789')
-  IN_WORD[character.charCodeAt(0)] = character.charCodeAt(0)
-for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZ') IN_WORD[character.charCodeAt(0)] = character.charCodeAt(0) | 32
-
 // Reading bytes takes a third of the time of reading a text that is a part of another.
 const scratch = Buffer.allocUnsafe(16_384)
 
@@ -116,7 +111,7 @@ function countAscii(text: string, weight: number, counted: Tally[]): number {
   const end = bytes.write(text, 'latin1')
   let length = 0
   for (let at = 0; at < end; at++) {
-    let code = IN_WORD[bytes[at] as number] as number
+    let code = LETTERS[bytes[at] as number] as number
     if (code === 0) continue
     const start = at
     let hash = FNV_START
@@ -124,7 +119,7 @@ function countAscii(text: string, weight: number, counted: Tally[]): number {
       bytes[at] = code
       hash = Math.imul(hash ^ code, FNV_PRIME)
       if (++at === end) break
-      code = IN_WORD[bytes[at] as number] as number
+      code = LETTERS[bytes[at] as number] as number
       if (code === 0) break
     }
     length++

@@ -1,23 +1,16 @@
 import { ownText } from '../../text/own-text.ts'
+import { ASCII, LETTERS } from '../ascii-letters.ts'
 import { stemOf } from '../stem.ts'
-
-export const ASCII = 128
-/** By character code: as it stands in a word, in lower case; 0 when it ends one. */
-export const LETTERS = new Uint8Array(ASCII)
-for (let code = 0; code < ASCII; code++) {
-  const letter = String.fromCharCode(code).toLowerCase()
-  if (/[a-z0-9]/.test(letter)) LETTERS[code] = letter.charCodeAt(0)
-}
+import { FNV_PRIME } from '../word-hash.ts'
 
 /** Of no letters. Another one in every process: nobody can write words that all have the same. */
 export const NO_HASH = Math.floor(Math.random() * 2 ** 32) | 0
-const PRIME = 0x01000193
 const FIRST_SIZE = 1 << 14
 const ENTRY = 3
 
 /** The hash of some letters and one more. */
 export function addToHash(hash: number, letter: number): number {
-  return Math.imul(hash ^ letter, PRIME)
+  return Math.imul(hash ^ letter, FNV_PRIME)
 }
 
 /**

@@ -1,5 +1,6 @@
+import { ASCII, LETTERS } from '../ascii-letters.ts'
 import { indexWords, LONGEST_WORD } from '../search-text.ts'
-import { ASCII, addToHash, KnownWords, LETTERS, NO_HASH } from './known-words.ts'
+import { addToHash, KnownWords, NO_HASH } from './known-words.ts'
 
 /** When there are so many, they are forgotten together. */
 const MOST_KNOWN = 65_536
