@@ -1,12 +1,7 @@
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 // What most values consist of, and a socket takes as it is.
 const PLAIN = /^[\t\x20-\x7e]*$/
 // All control characters but the tab, which a value may hold.
 const UNSENDABLE = /[^\P{Cc}\t]/gu
-
-export function isHeaderName(text: string): boolean {
-  return TOKEN.test(text)
-}
 
 export function hasControlCharacters(text: string): boolean {
   return /\p{Cc}/u.test(text)

@@ -1,6 +1,7 @@
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
+import { isHeaderName } from '../../platform/outbound/header-text.ts'
 import type { Payload } from '../wire/messages.ts'
-import { hasControlCharacters, isHeaderName } from './header-text.ts'
+import { hasControlCharacters } from './header-text.ts'
 import { OPAQUE_PAYLOAD_TYPE } from './literals.ts'
 
 const DECODER = new TextDecoder('utf-8', { ignoreBOM: true })

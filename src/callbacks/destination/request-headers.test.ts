@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { isHeaderName } from '../../platform/outbound/header-text.ts'
 import { VERSION } from '../../version.ts'
 import { completionBody } from './completion-body.ts'
-import { hasControlCharacters, isHeaderName } from './header-text.ts'
+import { hasControlCharacters } from './header-text.ts'
 import { type AttemptFacts, requestHeaders } from './request-headers.ts'
 
 const CREATED_AT = Date.UTC(1994, 10, 15, 8, 12, 31) * 1000

@@ -1,3 +1,4 @@
+import { isHeaderName, isLineText } from './header-text.ts'
 import type { AnswerHeaders } from './outbound-request.ts'
 
 /** Where the body ends: after so many bytes, with the last chunk, or with the connection. */
@@ -23,8 +24,6 @@ export class NoAnswer extends Error {
 }
 
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9][0-9]{2})(?: (.*))?$/
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-const UNPRINTABLE = /[^\t\x20-\x7e\x80-\xff]/
 const FOLDED = /\r\n[ \t]+/g
 const FOLDED_LENGTH = /^(?:content-length|transfer-encoding):.*\r\n[ \t]/im
 const MOST_HEADERS = 256
@@ -47,7 +46,7 @@ export function readHead(text: string): AnswerHead {
 function parseHead(given: string): AnswerHead {
   const [statusLine = '', ...lines] = given.split('\r\n')
   if (lines.length > MOST_HEADERS) throw new NoAnswer('it has too many headers')
-  if (UNPRINTABLE.test(statusLine)) throw new NoAnswer('its status line has control characters')
+  if (!isLineText(statusLine)) throw new NoAnswer('its status line has control characters')
   const [, minor, status, statusText = ''] = STATUS_LINE.exec(statusLine) ?? []
   if (status === undefined) throw new NoAnswer('it does not begin with a status line')
   const headers: AnswerHeaders = {}
@@ -88,7 +87,7 @@ function addHeader(headers: AnswerHeaders, line: string): void {
   const colon = line.indexOf(':')
   const name = line.slice(0, Math.max(colon, 0)).toLowerCase()
   const value = withoutBlanks(line, colon + 1)
-  if (!TOKEN.test(name) || UNPRINTABLE.test(value)) throw new NoAnswer('a line of its head is no header')
+  if (!isHeaderName(name) || !isLineText(value)) throw new NoAnswer('a line of its head is no header')
   const before = Object.hasOwn(headers, name) ? headers[name] : undefined
   if (before === undefined) define(headers, name, value)
   else if (Array.isArray(before)) before.push(value)
@@ -117,7 +116,7 @@ function bodyEnd(status: number, headers: AnswerHeaders): BodyEnd {
     throw new NoAnswer('it says in two ways how long it is')
   }
   if (length !== undefined && !LENGTH.test(`${length}`)) throw new NoAnswer('its length is no number')
-  if (coding !== undefined && !wordsOf(coding).every((word) => TOKEN.test(word))) {
+  if (coding !== undefined && !wordsOf(coding).every((word) => isHeaderName(word))) {
     throw new NoAnswer('how it is transferred cannot be told')
   }
   if (status < 200 || status === NO_CONTENT || status === NOT_MODIFIED) return 0

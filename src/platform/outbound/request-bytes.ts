@@ -1,4 +1,5 @@
 import type { CarriedRequest } from './carrier.ts'
+import { isHeaderName, isLineText } from './header-text.ts'
 import type { OutboundRequest } from './outbound-request.ts'
 
 /** Made by the carriers; a second one, or another value, would make two requests out of one. */
@@ -12,8 +13,6 @@ const CARRIER_HEADERS = new Set([
   'expect',
   'te',
 ])
-const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
-const UNSENDABLE = /[^\t\x20-\x7e\x80-\xff]/
 const NO_PATH = /[^\x21-\xff]/
 
 const NO_HEADER = 'a header cannot be sent'
@@ -24,7 +23,7 @@ const sendable = new Map<string, boolean>()
 
 /** False when it is the carriers' to say. */
 function judge(name: string): boolean {
-  if (!TOKEN.test(name)) throw new Error(NO_HEADER)
+  if (!isHeaderName(name)) throw new Error(NO_HEADER)
   const isSendable = !CARRIER_HEADERS.has(name.toLowerCase())
   if (sendable.size >= MOST_NAMES) sendable.clear()
   sendable.set(name, isSendable)
@@ -40,7 +39,7 @@ export function requestHead({ url, path, method, headers, body }: OutboundReques
     const value = headers[at + 1] as string
     const isSendable = sendable.get(name) ?? judge(name)
     if (!isSendable) continue
-    if (UNSENDABLE.test(value)) throw new Error(NO_HEADER)
+    if (!isLineText(value)) throw new Error(NO_HEADER)
     head += `${name}: ${value}\r\n`
   }
   return method === 'POST' ? `${head}content-length: ${body.byteLength}\r\n\r\n` : `${head}\r\n`
