@@ -47,18 +47,14 @@ function parseHead(given: string): AnswerHead {
   const [statusLine = '', ...lines] = given.split('\r\n')
   if (lines.length > MOST_HEADERS) throw new NoAnswer('it has too many headers')
   if (!isLineText(statusLine)) throw new NoAnswer('its status line has control characters')
-  const [, minor, status, statusText = ''] = STATUS_LINE.exec(statusLine) ?? []
-  if (status === undefined) throw new NoAnswer('it does not begin with a status line')
+  const [, minor, digits, statusText = ''] = STATUS_LINE.exec(statusLine) ?? []
+  if (digits === undefined) throw new NoAnswer('it does not begin with a status line')
+  const [status, isOld] = [Number(digits), minor === '0']
   const headers: AnswerHeaders = {}
   for (const line of unfolded(lines)) addHeader(headers, line)
-  const body = bodyEnd(Number(status), headers)
-  return {
-    status: Number(status),
-    statusText,
-    headers,
-    body,
-    keepsMs: isEndUnclear(status, minor === '0', headers, body) ? 0 : keepsMs(headers, minor === '0'),
-  }
+  const body = bodyEnd(status, headers)
+  const keeps = isEndUnclear(status, isOld, headers, body) ? 0 : keepsMs(headers, isOld)
+  return { status, statusText, headers, body, keepsMs: keeps }
 }
 
 /** Old servers continue a header on the next line. The first one continues nothing, and is no header then. */
@@ -125,11 +121,11 @@ function bodyEnd(status: number, headers: AnswerHeaders): BodyEnd {
 }
 
 /** Whether the receiver may mean another end than we do, so that what follows cannot be told from the rest of it. */
-function isEndUnclear(status: string, isOld: boolean, headers: AnswerHeaders, body: BodyEnd): boolean {
+function isEndUnclear(status: number, isOld: boolean, headers: AnswerHeaders, body: BodyEnd): boolean {
   if (body === 'close') return true
   const hasCoding = headers['transfer-encoding'] !== undefined
   if (isOld && hasCoding) return true
-  return status === `${NO_CONTENT}` && (hasCoding || Number(headers['content-length'] ?? 0) > 0)
+  return status === NO_CONTENT && (hasCoding || Number(headers['content-length'] ?? 0) > 0)
 }
 
 function keepsMs(headers: AnswerHeaders, isOld: boolean): number | undefined {
