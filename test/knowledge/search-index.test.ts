@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { on, once } from 'node:events'
 import { dirname, join } from 'node:path'
 import { describe, test } from 'node:test'
 import { Worker } from 'node:worker_threads'
-import { startIndexThread } from '../../src/knowledge/search/index-thread.ts'
+import { sql } from 'kysely'
+import { type FromIndexThread, startIndexThread } from '../../src/knowledge/search/index-thread.ts'
 import { SqliteSearchIndex } from '../../src/knowledge/search/sqlite-search-index.ts'
 import { placeIndexFile } from '../../src/knowledge/search/store-index-file.ts'
 import { NoteIndexer } from '../../src/knowledge/search/store-note-indexer.ts'
@@ -75,6 +76,18 @@ describe("SQLite's search index", () => {
       return thread
     }
     return { index: new SqliteSearchIndex({ db, clock, log: logger, startThread }), threads }
+  }
+
+  async function heard(thread: Worker, type: FromIndexThread['type']): Promise<void> {
+    for await (const [message] of on(thread, 'message')) if ((message as FromIndexThread).type === type) return
+  }
+
+  /** In how many places each word has to be looked up. */
+  async function parts(db: SqliteDatabase): Promise<number> {
+    const { rows } = await sql<{ count: number }>`select count(distinct segid) as count from note_search_idx`.execute(
+      db.query,
+    )
+    return rows[0]?.count ?? 0
   }
 
   /** As the server does: what fails begins anew, here at once. */
@@ -154,15 +167,60 @@ describe("SQLite's search index", () => {
     await notes.add(1, 'One')
     await index.caughtUp()
     assert.equal(threads.length, 1)
-    const ended = once(threads[0] as Worker, 'exit')
-    // It says that it is idle after it said how far it came.
-    await once(threads[0] as Worker, 'message')
-    await clock.advance(60_000)
+    const thread = threads[0] as Worker
+    await heard(thread, 'idle')
+    await clock.advance(1_000)
+    await heard(thread, 'joined')
+    const ended = once(thread, 'exit')
+    await clock.advance(10_000)
     await ended
     await notes.add(2, 'Two')
     await index.caughtUp()
     assert.equal(threads.length, 2)
     assert.deepEqual(await notes.named('two'), [2])
+    await db.close()
+  })
+
+  test('what many small commits left is joined in a quiet moment, and everything is still found', async () => {
+    const { db, notes } = await openNotes()
+    const clock = new FakeClock()
+    const { index, threads } = watched(db, clock)
+    await runUntilClosed(db, index)
+    const last = 40
+    for (let id = 1; id <= last; id++) {
+      await notes.add(id, `Title${id} shared`)
+      await index.caughtUp()
+    }
+    const thread = threads[0] as Worker
+    await heard(thread, 'idle')
+    assert.ok((await parts(db)) >= 8, `${await parts(db)} parts`)
+    await clock.advance(1_000)
+    await heard(thread, 'joined')
+    assert.ok((await parts(db)) <= 4, `${await parts(db)} parts`)
+    assert.equal((await notes.named('shared')).length, last)
+    for (const id of [1, 17, last]) assert.deepEqual(await notes.named(`title${id}`), [id])
+    await db.close()
+  })
+
+  test('a change that comes while parts are joined does not wait for the rest of them', async () => {
+    const { db, notes } = await openNotes()
+    const clock = new FakeClock()
+    const { index, threads } = watched(db, clock)
+    await runUntilClosed(db, index)
+    for (let id = 1; id <= 40; id++) {
+      await notes.add(id, `Title${id} shared`)
+      await index.caughtUp()
+    }
+    const thread = threads[0] as Worker
+    await heard(thread, 'idle')
+    await clock.advance(1_000)
+    await notes.add(41, 'Latest')
+    await index.caughtUp()
+    await heard(thread, 'idle')
+    assert.deepEqual(await notes.named('latest'), [41])
+    await clock.advance(1_000)
+    await heard(thread, 'joined')
+    assert.equal((await notes.named('shared')).length, 40)
     await db.close()
   })
 

@@ -9,7 +9,7 @@ export interface IndexThreadOptions {
   isCareful: boolean
 }
 
-export type ToIndexThread = 'index' | 'settle' | 'stop'
+export type ToIndexThread = 'index' | 'settle' | 'join' | 'stop'
 
 export type FromIndexThread =
   | { type: 'progress'; done: number; isWhole: boolean }
@@ -17,6 +17,8 @@ export type FromIndexThread =
   | { type: 'idle' }
   /** Changes up to this number survive a crash of the machine. */
   | { type: 'settled'; done: number }
+  /** Searches have as few parts to look into as they can have. */
+  | { type: 'joined' }
   | { type: 'trying'; noteId: number }
   | { type: 'skipped'; noteId: number; reason: string }
   | { type: 'damaged'; reason: string }

@@ -32,6 +32,7 @@ const indexer = new NoteIndexer({
 port.on('message', (message: ToIndexThread) => {
   if (message === 'index') void guard(indexAll)
   else if (message === 'settle') void guard(settle)
+  else if (message === 'join') void guard(join)
   else void guard(stop)
 })
 
@@ -56,6 +57,12 @@ async function indexAll(): Promise<void> {
 function settle(): void {
   indexer.settle()
   post({ type: 'settled', done: indexer.done })
+}
+
+/** Until something is to be indexed, which is more urgent. */
+async function join(): Promise<void> {
+  while (!isRunning && !isStopping && indexer.joinSome()) await nextTurn()
+  if (!isRunning && !isStopping) post({ type: 'joined' })
 }
 
 function stop(): void {

@@ -30,6 +30,8 @@ const PATIENCE_MS = 10_000
 const GATHER_MS = 200
 const SETTLE_AFTER_MS = 1_000
 const SETTLE_AFTER_CHANGES = 5_000
+// Joining parts of the index is for quiet moments: a change makes another part.
+const JOIN_AFTER_MS = 1_000
 // A thread takes memory; the next one is there in some ten milliseconds.
 const IDLE_MS = 10_000
 const STOP_MS = 2_000
@@ -57,6 +59,8 @@ export class SqliteSearchIndex implements SearchIndex {
   #whenWanted: (() => void) | undefined
   #cancelGathering: (() => void) | undefined
   #cancelSettling: (() => void) | undefined
+  #isJoined = false
+  #cancelJoining: (() => void) | undefined
   #cancelIdling: (() => void) | undefined
 
   #isStopped = false
@@ -161,6 +165,7 @@ export class SqliteSearchIndex implements SearchIndex {
     else if (!this.#isBusy) {
       this.#isBusy = true
       this.#isWanted = false
+      this.#cancelJoining?.()
       this.#cancelIdling?.()
       this.#tell('index')
     }
@@ -210,6 +215,7 @@ export class SqliteSearchIndex implements SearchIndex {
       signal.removeEventListener('abort', stop)
       cancelKill()
       this.#cancelSettling?.()
+      this.#cancelJoining?.()
       this.#cancelIdling?.()
       this.#cancelSettling = this.#cancelIdling = undefined
       this.#isBusy = false
@@ -236,6 +242,10 @@ export class SqliteSearchIndex implements SearchIndex {
       case 'settled':
         this.#remove(message.done)
         break
+      case 'joined':
+        this.#isJoined = true
+        if (!this.#isBusy) this.#endWhenIdle()
+        break
       case 'trying':
         this.#trying = message.noteId
         break
@@ -253,6 +263,7 @@ export class SqliteSearchIndex implements SearchIndex {
     if (isWhole && !this.#isWhole) this.#options.log.info('the search index has all notes')
     this.#done = done
     this.#isWhole = isWhole
+    this.#isJoined = false
     this.#answerWaiters()
     if (done - this.#settled >= SETTLE_AFTER_CHANGES) this.#settle()
   }
@@ -263,8 +274,20 @@ export class SqliteSearchIndex implements SearchIndex {
     const isWaitedFor = this.#waiters.size > 0
     if (isWaitedFor || this.#isWanted) this.#want(isWaitedFor)
     if (this.#done > this.#settled) this.#cancelSettling ??= clock.after(SETTLE_AFTER_MS, () => this.#settle())
+    this.#cancelJoining?.()
+    if (!this.#isJoined) this.#cancelJoining = clock.after(JOIN_AFTER_MS, () => this.#join())
+    this.#endWhenIdle()
+  }
+
+  #join(): void {
+    if (this.#isBusy) return
     this.#cancelIdling?.()
-    this.#cancelIdling = clock.after(IDLE_MS, () => {
+    this.#tell('join')
+  }
+
+  #endWhenIdle(): void {
+    this.#cancelIdling?.()
+    this.#cancelIdling = this.#options.clock.after(IDLE_MS, () => {
       if (!this.#isBusy) this.#stopThread()
     })
   }

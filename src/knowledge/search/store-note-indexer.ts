@@ -61,6 +61,12 @@ const INSERT_NOTE = `
 const INSERT_PART = 'insert into note_search (rowid, tags, body, scope, stems) values (?, ?, ?, ?, ?)'
 const INSERT_WORD = 'insert or ignore into index_words (word) values (?)'
 const MOST_KNOWN_WORDS = 50_000
+// Some milliseconds: whoever has a change waits for no more than one step.
+const JOINED_PAGES = 64
+const JOIN = `insert into note_search (note_search, rank) values ('merge', ${JOINED_PAGES})`
+const CHANGES = 'select total_changes() as count'
+// SQLite counts the command itself as a change.
+const CHANGES_OF_NOTHING = 1
 const PUT_WORDS = 'insert or replace into note_words (id, mark, words) values (?, ?, ?)'
 
 /**
@@ -120,6 +126,16 @@ export class NoteIndexer {
     }
   }
 
+  /**
+   * Many small commits leave many parts, and a search looks for each of its words in every one. Joins some of them; false when there
+   * are so few that it would not pay.
+   */
+  joinSome(): boolean {
+    const before = this.#changes()
+    this.#index.change(JOIN, [])
+    return this.#changes() - before > CHANGES_OF_NOTHING
+  }
+
   close(): void {
     // Readers still have it open, and of all connections only the last one that may write would empty the log by itself.
     this.#index.rows('pragma wal_checkpoint(truncate)', [])
@@ -177,6 +193,11 @@ export class NoteIndexer {
         return []
       }
     }
+  }
+
+  #changes(): number {
+    const [row] = this.#index.rows(CHANGES, []) as { count: number }[]
+    return row?.count ?? 0
   }
 
   /** Trouble with the database is none with the index, and must not look like it. */
