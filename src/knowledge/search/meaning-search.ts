@@ -13,7 +13,7 @@ import { fuseHits, joinHits } from './fuse-hits.ts'
 import { type Hit, hitKey, type RatedHit } from './hit.ts'
 import { type NearRow, nearRows } from './near-rows.ts'
 import type { Question } from './question/question.ts'
-import { QuestionVectors } from './question-vectors.ts'
+import { type QuestionVector, QuestionVectors } from './question-vectors.ts'
 import type { TokenMeaning } from './rank/token-meaning.ts'
 import { rankHits } from './rank-hits.ts'
 import { rerankHits } from './rerank-hits.ts'
@@ -85,8 +85,11 @@ export class MeaningSearch {
   ): Promise<FoundByMeaning | null> {
     const depths = this.#depths(page)
     const depth = depths.at(-1) as number
+    const asked = await this.#vectors.vectorOf(project.id, spokenText(request))
+    if (asked === null) return null
+    // The thread that compares vectors has its question before the words are looked for, which nothing else gets in between.
     const [near, found, meaning] = await Promise.all([
-      this.#near(project, request, depth),
+      this.#near(project, request, asked, depth),
       mode === 'hybrid' ? this.#words(project, request, depth) : null,
       mode === 'hybrid' ? this.#wordMeanings() : null,
     ])
@@ -120,9 +123,7 @@ export class MeaningSearch {
     return depths
   }
 
-  async #near(project: Project, request: MeaningRequest, depth: number) {
-    const asked = await this.#vectors.vectorOf(project.id, spokenText(request))
-    if (asked === null) return null
+  async #near(project: Project, request: MeaningRequest, asked: QuestionVector, depth: number) {
     const { modelId, provider, vector } = asked
     const chunks = await this.#nearest(project, modelId, vector, depth)
     if (chunks === null) return null
