@@ -1,7 +1,7 @@
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
 import type { SearchFilters } from './filters.ts'
-import { byScore, NO_ROWS, type OrderedRows } from './find-by-tree.ts'
+import { bestFirst, NO_ROWS, type OrderedRows } from './find-by-tree.ts'
 import { all, nameExpression, scopeExpression } from './match-expression.ts'
 import { prepareFilters } from './passing-notes.ts'
 import { type Node, parseQuestion } from './question/question.ts'
@@ -47,7 +47,7 @@ export async function findByTitle(
     notes === null || filters.after === undefined
       ? null
       : new Map([...scores.keys()].map((number) => [number, notes.get(rowOf(number).noteId)?.updated_at ?? 0]))
-  const numbers = [...scores.keys()].sort(byScore(scores, changedAt))
+  const numbers = bestFirst(scores.keys(), scores, changedAt)
   return { numbers, scores, total: numbers.length, isExact: found.length <= MOST_COMPARED }
 }
 

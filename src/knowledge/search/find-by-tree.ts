@@ -130,9 +130,8 @@ interface Ranking {
 /** What was ranked, then the others, the newest first; by time where that was asked for. */
 async function inOrder(reader: Reader, expression: string, ranking: Ranking): Promise<number[]> {
   const { found, ranked, scores, wanted } = ranking
-  const order = byScore(scores, found.changedAt)
-  if (found.changedAt !== null) return found.numbers.toSorted(order).slice(0, wanted)
-  const first = [...ranked].sort(order)
+  if (found.changedAt !== null) return bestFirst(found.numbers, scores, found.changedAt).slice(0, wanted)
+  const first = bestFirst(ranked, scores, null)
   const last = Math.min(wanted, MOST_COUNTED)
   if (last <= first.length || found.total <= first.length) return first.slice(0, last)
   const newest = found.isWhole ? found.numbers : await matchingRows(reader, expression, last + first.length)
@@ -140,15 +139,24 @@ async function inOrder(reader: Reader, expression: string, ranking: Ranking): Pr
 }
 
 /** The best first; of equals those of the newest note, in the order of the note. By time where that was asked for. */
-export function byScore(
+export function bestFirst(
+  numbers: Iterable<number>,
   scores: ReadonlyMap<number, number>,
   changedAt: ReadonlyMap<number, number> | null,
-): (one: number, other: number) => number {
-  return (one, other) =>
-    (changedAt?.get(other) ?? 0) - (changedAt?.get(one) ?? 0) ||
-    (scores.get(other) ?? 0) - (scores.get(one) ?? 0) ||
-    rowOf(other).noteId - rowOf(one).noteId ||
-    one - other
+): number[] {
+  // What they are compared by is looked up once for each, not at each comparison.
+  const rows = Array.from(numbers, (number) => {
+    const { noteId } = rowOf(number)
+    return { number, noteId, score: scores.get(number) ?? 0, changedAt: changedAt?.get(number) ?? 0 }
+  })
+  rows.sort(
+    (one, other) =>
+      other.changedAt - one.changedAt ||
+      other.score - one.score ||
+      other.noteId - one.noteId ||
+      one.number - other.number,
+  )
+  return rows.map(({ number }) => number)
 }
 
 /** The tree less the common words of which others would do; null where that makes no difference. */

@@ -77,9 +77,22 @@ const countOnSqlite = statement<Asked, Holding>((_query, p) =>
   counted(newestFirst('sqlite', p('expression'), p('limit'))),
 )
 
+// Forwards: a third faster than from the end.
+const countRowsOnSqlite = statement<Asked, { count: number }>(
+  (_query, p) => sql`
+    select count(*) as count from (
+      select 1 from note_search s
+      where ${matches('sqlite', p('expression'))} and ${isNoRepeat('sqlite')} limit ${p('limit')}
+    ) found`,
+)
+
 /** How many rows match, up to the limit. */
 export async function countRows(reader: Reader, expression: string, limit: number): Promise<number> {
-  return (await countEach(reader, [expression], limit))[0]?.count ?? 0
+  const [row] =
+    reader.engine === 'sqlite'
+      ? await reader.run(countRowsOnSqlite, { expression, limit })
+      : await countEach(reader, [expression], limit)
+  return row?.count ?? 0
 }
 
 export interface Holding {
