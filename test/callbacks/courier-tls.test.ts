@@ -220,7 +220,7 @@ test('statuses, interim answers and large bodies mean the same over HTTP/2', asy
   assert.equal(later.verdict.retryAfterMs, 2000)
   assert.equal(later.snippet, 'later')
   receiver.script({ status: 418 })
-  assert.equal((await deliver()).verdict.message, 'unexpected response status: "418"')
+  assert.equal((await deliver()).verdict.message, `unexpected response status: "418 I'm a Teapot"`)
   receiver.script({ status: 404, body: 'x'.repeat(70_000) })
   const large = await deliver()
   assert.equal(large.verdict.message, 'the answer is larger than 64 KiB')

@@ -120,6 +120,21 @@ test('metadata that would become a bad header is found, other metadata is left a
   }
 })
 
+test('metadata that would become a header has to be text; what is sent as it is need not be', () => {
+  const broken = new Uint8Array([0x61, 0xff, 0xfe])
+  const withBytes = (metadata: Record<string, string>, key: string) => {
+    const payload = payloadOf(metadata)
+    payload.metadata[key] = broken
+    return findMetadataProblem(payload)
+  }
+  const utf8 = (key: string) => `completion metadata for "${key}" must be UTF-8`
+  assert.equal(withBytes({ encoding: 'unknown/nexus-content' }, 'type'), utf8('type'))
+  assert.equal(withBytes({ encoding: 'json/protobuf' }, 'messageType'), utf8('messageType'))
+  assert.equal(withBytes({ encoding: 'json/plain' }, 'messageType'), undefined)
+  assert.equal(withBytes({ encoding: 'json/protobuf', other: 'x' }, 'messageType'), undefined)
+  assert.equal(withBytes({}, 'encoding'), undefined)
+})
+
 test('the state is canceled exactly when the failure itself says so', () => {
   const canceled = failureOf({ failureInfo: infoOf('canceledFailureInfo', { identity: '' }) })
   assert.equal(failed(canceled).state, 'canceled')

@@ -3,6 +3,11 @@ const PLAIN = /^[\t\x20-\x7e]*$/
 // All control characters but the tab, which a value may hold.
 const UNSENDABLE = /[^\P{Cc}\t]/gu
 
+/** Whether a value can be sent as it is. */
+export function isHeaderText(value: string): boolean {
+  return PLAIN.test(value) || value.search(UNSENDABLE) < 0
+}
+
 export function hasControlCharacters(text: string): boolean {
   return /\p{Cc}/u.test(text)
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { isHeaderName } from '../../platform/outbound/header-text.ts'
 import type { Payload } from '../wire/messages.ts'
@@ -29,10 +30,20 @@ export function findMetadataProblem(payload: Payload): string | undefined {
     const wrong = Object.keys(payload.metadata).find((key) => !isHeaderName(key))
     if (wrong !== undefined) return `completion metadata has a key that is no header name: ${JSON.stringify(wrong)}`
   }
+  const unreadable = sentKeys(payload).find((key) => !isUtf8(payload.metadata[key] as Uint8Array))
+  if (unreadable !== undefined) return `completion metadata for ${JSON.stringify(unreadable)} must be UTF-8`
   for (const [name, value] of headers) {
     if (hasControlCharacters(value)) return `completion metadata for "${name}" must not contain control characters`
   }
   return undefined
+}
+
+/** Those whose values become headers. */
+function sentKeys(payload: Payload): string[] {
+  const keys = Object.keys(payload.metadata)
+  const encoding = metadataText(payload, 'encoding')
+  if (encoding === 'unknown/nexus-content') return keys.filter((key) => key !== 'encoding')
+  return keys.length === 2 && mediaTypeOf(payload, keys, encoding) !== undefined ? ['messageType'] : []
 }
 
 /** Empty when there is none to name, undefined when no media type tells all that the metadata does. */

@@ -4,6 +4,7 @@ import type { Principal } from '../../platform/auth/principal.ts'
 import { parseDuration } from '../../platform/config/duration.ts'
 import { callerOf } from '../../platform/http/caller-of.ts'
 import { clientOf } from '../../platform/http/client-of.ts'
+import { goneSignal } from '../../platform/http/gone-signal.ts'
 import type { Call } from '../call.ts'
 import { invalid } from '../wire/invalid.ts'
 
@@ -16,7 +17,7 @@ export class HttpCall implements Call {
   readonly deadlineMs: number | null
   readonly #request: FastifyRequest
   readonly #raw: FastifyReply['raw']
-  #gone: AbortController | undefined
+  #gone: AbortSignal | undefined
 
   constructor(request: FastifyRequest, reply: FastifyReply) {
     this.principal = callerOf(request)
@@ -30,13 +31,8 @@ export class HttpCall implements Call {
   }
 
   get signal(): AbortSignal {
-    if (this.#gone === undefined) {
-      const gone = new AbortController()
-      this.#gone = gone
-      if (this.#raw.destroyed) gone.abort()
-      else this.#raw.once('close', () => gone.abort())
-    }
-    return this.#gone.signal
+    this.#gone ??= goneSignal(this.#raw)
+    return this.#gone
   }
 }
 

@@ -272,7 +272,8 @@ export class Dispatcher implements Worker {
     try {
       attempted = await attempter.attempt(lane, run, signal)
     } catch (error) {
-      log.error({ err: error, runId: run.runId }, 'an attempt could not be made')
+      // Broken off because the run was closed, or the server stops: nothing is wrong.
+      if (!signal.aborted) log.error({ err: error, runId: run.runId }, 'an attempt could not be made')
     }
     lane.end(run)
     if (signal.aborted) {

@@ -2,7 +2,7 @@ import type { Callback, Callback_Nexus } from '../../gen/temporal/api/common/v1/
 import { AppError } from '../../platform/errors/app-error.ts'
 import { isHeaderName } from '../../platform/outbound/header-text.ts'
 import { findTargetProblem, type TargetPolicy } from '../destination/find-target-problem.ts'
-import { hasControlCharacters } from '../destination/header-text.ts'
+import { hasControlCharacters, isHeaderText } from '../destination/header-text.ts'
 import { readTarget, type Target } from '../destination/target.ts'
 import type { CallbackPolicy } from '../settings.ts'
 import { invalid } from './invalid.ts'
@@ -51,6 +51,7 @@ function foldHeader({ header, token }: Callback_Nexus, maxBytes: number): Record
   for (const [name, value] of entries) {
     if (!isHeaderName(name)) throw invalid(`callback header name ${shown(name)} is not a legal header name`)
     if (/[\r\n\0]/.test(value)) throw invalid(`callback header ${shown(name)} must not contain CR, LF or NUL`)
+    if (!isHeaderText(value)) throw invalid(`callback header ${shown(name)} must not contain control characters`)
   }
   if (hasControlCharacters(token)) throw invalid('callback token must not contain control characters')
   let bytes = 0

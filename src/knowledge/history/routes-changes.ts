@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { goneSignal } from '../../platform/http/gone-signal.ts'
 import { operation } from '../../platform/http/operation.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { ProjectPath } from '../note/schema-notes.ts'
@@ -35,7 +36,5 @@ export function changesRoutes(server: FastifyInstance, deps: KnowledgeDeps): voi
 }
 
 function endOf({ raw }: FastifyReply, closing: AbortSignal): AbortSignal {
-  const gone = new AbortController()
-  raw.once('close', () => gone.abort())
-  return AbortSignal.any([gone.signal, closing])
+  return AbortSignal.any([goneSignal(raw), closing])
 }

@@ -1,0 +1,21 @@
+import type { ServerResponse } from 'node:http'
+
+/**
+ * For who waits long: aborts when the caller has gone. One who has ended its side of the connection has gone as well, as far as anybody
+ * can tell; an answer that is ready soon is sent all the same, but nobody is waited for.
+ */
+export function goneSignal(response: ServerResponse): AbortSignal {
+  const gone = new AbortController()
+  const { socket } = response
+  const abort = () => gone.abort()
+  if (response.destroyed || socket === null || socket.readableEnded) abort()
+  else {
+    socket.once('end', abort)
+    response.once('close', () => {
+      // The connection may go on with other requests.
+      socket.off('end', abort)
+      abort()
+    })
+  }
+  return gone.signal
+}
