@@ -43,6 +43,13 @@ for (const engine of ['sqlite', 'postgres'] as const) {
 
     const ask = (body: Record<string, unknown>, query = ''): Promise<WireAnswer> => search(notes, body, { query })
 
+    test('a text that names tags only finds what has them, in every mode', async () => {
+      for (const mode of ['fts', 'vector', 'hybrid']) {
+        const answer = await search(notes, { text: 'tag:pets', retrieval_mode: mode, entity_types: ['entity'] })
+        assert.deepEqual(titles(answer), ['Puppy training'], mode)
+      }
+    })
+
     test('finds what has none of the words, and says by which passage', async () => {
       const { results, ...envelope } = await ask({
         text: 'educating a hound',

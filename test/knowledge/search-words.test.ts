@@ -34,6 +34,18 @@ eachServer('search by words', (notes) => {
     return found
   }
 
+  test('puts what is called just so before what says it more often', async () => {
+    const other = await notes().project('Called so')
+    for (let at = 1; at <= 5; at++) {
+      await other.create({ title: `Orchard orchard notes ${at}`, content: `${'orchard '.repeat(40)}` })
+    }
+    await other.create({ title: 'Orchard', content: 'Nothing about it.' })
+    for (let at = 6; at <= 9; at++) await other.create({ title: `Orchard orchard ${at}`, content: 'orchard' })
+    assert.equal(titles(await search(other, { text: 'orchard', entity_types: ['entity'] }))[0], 'Orchard')
+    for (const title of ['C++', 'C#', 'C']) await other.create({ title, content: title })
+    for (const title of ['C++', 'C#', 'C']) assert.equal(titles(await search(other, { title }))[0], title)
+  })
+
   test('answers with the note as it is documented', async () => {
     const { results, ...envelope } = await search(notes(), { text: 'grinds', entity_types: ['entity'] })
     assert.deepEqual(envelope, { current_page: 1, page_size: 10, total: 1, total_is_exact: true, has_more: false })

@@ -116,7 +116,7 @@ eachDatabase('a word that is in almost every note', (context) => {
   test('is read from the newest row backwards, up to the limit', async () => {
     const { engine } = notes.db
     const scope = { projectId: notes.project.id, isOnlyProject: false, scope: [] }
-    const input = { ...scope, beginnings: new Map(), common: new Set(['common']) }
+    const input = { ...scope, beginnings: new Map(), common: new Set(['common']), notes: MANY }
     const expressions = [
       matchExpression(engine, { ...input, tree: wordTerm('common') }),
       matchExpression(engine, { ...input, tree: parseQuestion('common NOT exceptional').tree as never }),

@@ -141,3 +141,36 @@ eachDatabase('searching by words', (context) => {
     assert.deepEqual(await at('place/*'), [])
   })
 })
+
+eachDatabase('searching by the first letters of a word', (context) => {
+  test('finds every word that begins so, however many others do, in this project and in others', async () => {
+    const notes = await SearchedNotes.open(await context.open())
+    await notes.add([
+      { id: 1, title: 'One', body: 'The zuczynski of the engine was cleaned.' },
+      { id: 2, title: 'Two', body: 'Zulu time, and nothing else.' },
+    ])
+    const others = await SearchedNotes.open(notes.db, 'other')
+    const words = Array.from({ length: 40 }, (_, at) => `zuc${String.fromCharCode(97 + (at % 20))}ol${at}`)
+    await others.add([{ id: 100, body: words.join(' ') }])
+    for (const [asked, ids] of [
+      ['z', [2, 1]],
+      ['zu', [2, 1]],
+      ['zuc', [1]],
+      ['zuc engine', [1]],
+      ['zucz', [1]],
+    ] as const) {
+      const { rows, total, isExact } = await notes.text(asked)
+      const found = rows.map(({ noteId }) => noteId).toSorted((one, other) => other - one)
+      assert.deepEqual([found, total, isExact], [ids, ids.length, true], asked)
+    }
+  })
+
+  test('finds longer words behind one that a hundred notes have', async () => {
+    const notes = await SearchedNotes.open(await context.open())
+    const endings = 'abcdefghijklmnopqrstuvwxyz'
+    await notes.add(Array.from({ length: 120 }, (_, at) => ({ id: at + 1, body: 'plan' })))
+    await notes.add(Array.from({ length: 26 }, (_, at) => ({ id: at + 201, body: `plan${endings[at]}o` })))
+    const { total, isExact } = await notes.text('plan', {}, { limit: 10, offset: 0 })
+    assert.deepEqual([total, isExact], [146, true])
+  })
+})

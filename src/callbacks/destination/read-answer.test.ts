@@ -76,7 +76,7 @@ test('every other status is unexpected and worth another try, but for 410', () =
     assert.equal(verdict.message, `unexpected response status: "${status} Some Text"`)
     assert.deepEqual([verdict.errorType, verdict.label], ['', 'unknown-error'])
   }
-  assert.equal(read(302).message, 'unexpected response status: "302 Found"')
+  assert.equal(read(302).message, 'unexpected response status: "302"')
   assert.equal(read(502, { text: 'a "b"\r\n' }).message, 'unexpected response status: "502 a \\"b\\" \\n"')
 })
 
@@ -136,10 +136,7 @@ test('a handler error without a usable type keeps that of the status', () => {
   for (const details of [undefined, null, [], 'x', {}, { type: 7 }, { type: '' }]) {
     assert.equal(read(404, { body: handlerError(details) }).message, 'handler error (NOT_FOUND): because')
     assert.equal(read(410, { body: handlerError(details) }).result, 'terminal')
-    assert.equal(
-      read(422, { body: handlerError(details) }).message,
-      'unexpected response status: "422 Unprocessable Entity"',
-    )
+    assert.equal(read(422, { body: handlerError(details) }).message, 'unexpected response status: "422"')
   }
 })
 

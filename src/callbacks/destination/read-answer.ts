@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http'
 import type { Micros } from '../../platform/clock/clock.ts'
 import { type Answer, headerOf } from '../../platform/outbound/outbound-request.ts'
 import { HANDLER_ERROR_TYPE, RETRYABLE_HEADER } from './literals.ts'
@@ -68,9 +67,7 @@ export function snippetOf(body: Uint8Array): string {
 
 function messageOf({ status, statusText }: Answer, type: string | undefined, message: string): string {
   if (type === undefined) {
-    // HTTP/2 sends no words.
-    const words = statusText || STATUS_CODES[status]
-    const text = shortText(words === undefined ? String(status) : `${status} ${words}`, MAX_TYPE_BYTES)
+    const text = shortText(statusText === '' ? String(status) : `${status} ${statusText}`, MAX_TYPE_BYTES)
     return `unexpected response status: ${JSON.stringify(text)}`
   }
   return shortText(`handler error (${type})${message === '' ? '' : `: ${message}`}`, MAX_MESSAGE_BYTES)

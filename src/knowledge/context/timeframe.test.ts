@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isAppError } from '../../platform/errors/app-error.ts'
-import { sinceOf } from './timeframe.ts'
+import { momentOf, sinceOf } from './timeframe.ts'
 
 const NOW = Date.UTC(2026, 5, 15, 1, 30) * 1_000
 const DAY = 86_400_000_000
@@ -52,4 +52,9 @@ test('a timeframe in the future, too long ago or without a meaning is refused', 
       text,
     )
   }
+})
+
+test('today began at midnight', () => {
+  assert.equal(momentOf('today', NOW), Date.UTC(2026, 5, 15) * 1_000)
+  assert.equal(momentOf('now', NOW), NOW)
 })

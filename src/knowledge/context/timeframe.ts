@@ -76,7 +76,8 @@ function isoTime(text: string): Micros | undefined {
 }
 
 function agoOf(text: string, now: Micros): Micros | undefined {
-  if (text === 'today' || text === 'now') return now
+  if (text === 'now') return now
+  if (text === 'today') return now - (now % DAY)
   if (text === 'yesterday') return now - DAY
   const match = SPAN.exec(text)
   const unit = unitOf(match?.[2] ?? '')

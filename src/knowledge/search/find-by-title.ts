@@ -36,12 +36,15 @@ export async function findByTitle(
   const titles = await titlesOf(reader, ids)
   const notes = prepared.mustCompare ? await searchedNotes(reader, project.id, ids) : null
   const scores = new Map<number, number>()
+  const asked = spelling(text)
   for (const number of found.slice(0, MOST_COMPARED)) {
     const { noteId } = rowOf(number)
-    const own = indexWords(titles.get(noteId) ?? '')
+    const title = titles.get(noteId) ?? ''
+    const own = indexWords(title)
     const note = notes?.get(noteId)
     if (!fits(tree, own) || (notes !== null && (note === undefined || !prepared.passes(note)))) continue
-    scores.set(number, share(own, words))
+    // "C" has the words of "C++" and "C#", and is neither.
+    scores.set(number, share(own, words) + (spelling(title) === asked ? 1 : 0))
   }
   const changedAt =
     notes === null || filters.after === undefined
@@ -49,6 +52,10 @@ export async function findByTitle(
       : new Map([...scores.keys()].map((number) => [number, notes.get(rowOf(number).noteId)?.updated_at ?? 0]))
   const numbers = bestFirst(scores.keys(), scores, changedAt)
   return { numbers, scores, total: numbers.length, isExact: found.length <= MOST_COMPARED }
+}
+
+function spelling(text: string): string {
+  return text.trim().normalize('NFC').toLowerCase()
 }
 
 function fits(node: Node, words: readonly string[]): boolean {

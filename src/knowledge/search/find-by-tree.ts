@@ -12,10 +12,11 @@ import {
 } from './match-expression.ts'
 import { prepareFilters } from './passing-notes.ts'
 import type { Node } from './question/question.ts'
-import { rowOf } from './row-number.ts'
+import { rowNumber, rowOf } from './row-number.ts'
 import { scoreRows } from './score-rows.ts'
 import { beginningsOf, matchingRows } from './store-search-index.ts'
-import { isOnlyProject } from './store-search-notes.ts'
+import { isOnlyProject, noteNumber } from './store-search-notes.ts'
+import { titledSo } from './titled-so.ts'
 import { commonAsWritten, type WordStatistics, wordStatistics } from './word-statistics.ts'
 
 /** Rows in their order, as many as are wanted. */
@@ -45,6 +46,8 @@ export interface TreeSearch {
 export const NO_ROWS: OrderedRows = { numbers: [], scores: new Map(), total: 0, isExact: true }
 
 const MOST_PROMISING = 500
+// Among these, words that begin with a common one are collected like all others.
+const FEW_NOTES = 3_000
 // Notes that PostgreSQL may have to collect for one word.
 const MOST_COLLECTED = 5_000
 
@@ -57,8 +60,10 @@ export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
   // A single word has nothing to be weighed against.
   const weighed = new Set(words).size > 1 || engine === 'postgres' ? words : []
   const statistics = await wordStatistics(reader, project, weighed, isOnly)
-  const beginnings = await beginningsOf(reader, begunWords(tree))
-  const many = begunWords(tree).filter((word) => isFoundOften(word, beginnings.get(word), statistics))
+  const notes = await noteNumber(reader)
+  const beginnings = await beginningsOf(reader, begunWords(tree), notes)
+  const many =
+    notes <= FEW_NOTES ? [] : begunWords(tree).filter((word) => isFoundOften(word, beginnings.get(word), statistics))
   const input: MatchInput = {
     projectId: project.id,
     isOnlyProject: isOnly,
@@ -66,6 +71,7 @@ export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
     tree,
     beginnings,
     common: await commonAsWritten(reader, project, [...new Set(many)], isOnly),
+    notes,
   }
   const expression = matchExpression(engine, input)
   const most = isCounted ? MOST_RANKED : FEW_RANKED
@@ -82,12 +88,24 @@ export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
     }
   }
   const scores = await scoreRows(reader, [...ranked], words, statistics)
+  raise(scores, await titledSo(reader, project, words))
   return {
     numbers: await inOrder(reader, expression, { found, ranked, scores, wanted }),
     scores,
     total: found.total,
     isExact: found.isExact && !begunWords(tree).some((word) => isApproximate(input, word)),
     statistics,
+  }
+}
+
+/** What is called just so comes first, however often others say it. */
+function raise(scores: Map<number, number>, noteIds: ReadonlySet<number>): void {
+  if (noteIds.size === 0) return
+  const most = Math.max(0, ...scores.values())
+  for (const noteId of noteIds) {
+    const number = rowNumber('note', noteId, 0)
+    const score = scores.get(number)
+    if (score !== undefined) scores.set(number, score + most)
   }
 }
 

@@ -25,10 +25,13 @@ export interface MatchInput extends MatchScope {
   beginnings: ReadonlyMap<string, Beginning>
   /** Words of so many notes that longer ones which begin with them make no difference. */
   common: ReadonlySet<string>
+  /** How many notes there are in all projects, at most. */
+  notes: number
 }
 
-// Shorter beginnings of more words than are listed would be collected from half of the index.
-const SHORTEST_COLLECTED = 4
+// Everything that begins with one letter, with two, with three is collected among so many notes; longer beginnings always. Among more
+// it would take tens of milliseconds, in which nothing else is done.
+const COLLECTED_AMONG = [0, 5_000, 10_000, 40_000]
 const UNSPACED = /[\u0e00-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\uffff]/
 const TEXTS = '{title tags headings body place}'
 
@@ -97,10 +100,15 @@ export function nameExpression(engine: Engine, projectId: number, node: Node, is
 }
 
 /** Whether less is asked for than the beginning means. */
-export function isApproximate({ beginnings, common }: MatchInput, word: string): boolean {
+export function isApproximate({ beginnings, common, notes }: MatchInput, word: string): boolean {
   const beginning = beginnings.get(word)
   if (beginning === undefined) return common.has(word)
-  return !beginning.isWhole && (common.has(word) || (word.length < SHORTEST_COLLECTED && !UNSPACED.test(word)))
+  return !beginning.isWhole && (common.has(word) || isSlowlyCollected(word, notes))
+}
+
+/** SQLite only: whether collecting everything that begins so would take long. */
+export function isSlowlyCollected(word: string, notes: number): boolean {
+  return notes > (COLLECTED_AMONG[word.length] ?? Number.POSITIVE_INFINITY) && !UNSPACED.test(word)
 }
 
 function quoted(engine: Engine): (word: string) => string {

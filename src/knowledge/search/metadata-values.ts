@@ -44,12 +44,14 @@ function passes(key: string, own: readonly MetadataScalar[], condition: Metadata
   return condition.op === 'in' ? condition.values.some(has) : condition.values.every(has)
 }
 
-/** Equal for values that count as equal: numbers however they are written, tags in any case. */
+const BOOLEAN = /^(?:true|false)$/i
+
+/** Equal for values that count as equal: numbers however they are written, true and false and tags in any case. */
 export function sameForm(key: string, value: MetadataScalar): string {
   const number = asNumber(value)
   if (number !== null) return String(number)
   const text = String(value)
-  return key === 'tags' ? text.toLowerCase() : text
+  return key === 'tags' || BOOLEAN.test(text) ? text.toLowerCase() : text
 }
 
 function isAbove(value: MetadataScalar, low: Bound | null): boolean {

@@ -19,6 +19,8 @@ export interface SearchRequest {
   minSimilarity: number | null
   /** Whether relations of the best hits are followed. Null: the caller did not say. */
   isExpanded: boolean | null
+  /** The text names tags and nothing else. */
+  isOnlyTags: boolean
   /** Nothing is asked for, so nothing is found. */
   isEmpty: boolean
 }
@@ -51,6 +53,7 @@ export function readSearch(input: SearchInput, now: Micros): SearchRequest {
     retrieval: input.retrieval_mode ?? null,
     minSimilarity: input.min_similarity ?? null,
     isExpanded: input.graph_expansion ?? null,
+    isOnlyTags,
     isEmpty,
   }
 }

@@ -91,7 +91,7 @@ export class SearchService {
   }
 
   /** What the caller asks for; else what the operator set, where that can be done; else words. */
-  #modeOf({ retrieval, main, isEmpty }: SearchRequest): RetrievalMode {
+  #modeOf({ retrieval, main, isEmpty, isOnlyTags }: SearchRequest): RetrievalMode {
     if (retrieval === 'fts') return 'fts'
     if (retrieval === null) {
       const { default_search_type: set } = this.#deps.settings
@@ -101,6 +101,8 @@ export class SearchService {
     if (this.#meaning === null) {
       throw new AppError('failed_precondition', 'Semantic search is disabled: ask with retrieval_mode "fts"')
     }
+    // Tags have no meaning to compare: what has them is the answer in every mode.
+    if (isOnlyTags) return 'fts'
     if (!isEmpty && main.mode !== 'text') {
       throw new AppError('invalid_argument', `A search by meaning needs text: with "${retrieval}" there must be some`)
     }

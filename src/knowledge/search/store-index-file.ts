@@ -24,7 +24,7 @@ export interface IndexState {
 }
 
 // Whatever changes what stands in the rows gets the next number; indexes of another one are made anew.
-const FORMAT = 3
+const FORMAT = 4
 // For the worker and, for a moment, the one who looks at the file.
 const CACHE_KIB = 8_192
 const WAIT_MS = 5_000

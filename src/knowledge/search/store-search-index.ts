@@ -3,13 +3,14 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Engine, Reader } from '../../platform/storage/database.ts'
 import { numbersIn } from '../../platform/storage/json-list.ts'
 import { statement } from '../../platform/storage/statement.ts'
-import type { Beginning } from './match-expression.ts'
+import { type Beginning, isSlowlyCollected } from './match-expression.ts'
 import { ROW_KINDS, rowRange } from './row-number.ts'
 
 const ROWS_PER_NOTE = rowRange(1).first
 const KINDS = 4
-// SQLite looks at each of them for each row that it finds.
+// SQLite looks at each of them for each row that it finds; more than these are collected, where that is not slower.
 const MOST_BEGINNINGS = 16
+const MANY_BEGINNINGS = 128
 
 function numberOf(engine: Engine): RawBuilder<number> {
   return sql.raw(engine === 'sqlite' ? 's.rowid' : 's.id')
@@ -186,14 +187,19 @@ const wordsFrom = statement<{ from: string; limit: number }, { word: string }>(
   (_query, p) => sql`select word from index_words where word >= ${p('from')} order by word limit ${p('limit')}`,
 )
 
-/** SQLite only; PostgreSQL knows beginnings by itself. */
-export async function beginningsOf(reader: Reader, words: Iterable<string>): Promise<Map<string, Beginning>> {
+/** Among so many notes. SQLite only; PostgreSQL knows beginnings by itself. */
+export async function beginningsOf(
+  reader: Reader,
+  words: Iterable<string>,
+  notes: number,
+): Promise<Map<string, Beginning>> {
   const found = new Map<string, Beginning>()
   if (reader.engine !== 'sqlite') return found
   for (const word of new Set(words)) {
-    const rows = await reader.run(wordsFrom, { from: word, limit: MOST_BEGINNINGS + 1 })
+    const most = isSlowlyCollected(word, notes) ? MANY_BEGINNINGS : MOST_BEGINNINGS
+    const rows = await reader.run(wordsFrom, { from: word, limit: most + 1 })
     const own = rows.map((row) => row.word).filter((other) => other.startsWith(word))
-    found.set(word, { words: own.slice(0, MOST_BEGINNINGS), isWhole: own.length <= MOST_BEGINNINGS })
+    found.set(word, { words: own.slice(0, most), isWhole: own.length <= most })
   }
   return found
 }

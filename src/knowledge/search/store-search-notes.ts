@@ -48,6 +48,14 @@ export function newestNotes(
   return reader.run(newest, { projectId, after, beforeAt, beforeId, limit })
 }
 
+const lastNote = statement<object, { last: number | null }>(() => sql`select max(id) as last from notes`)
+
+/** Of the newest note of all projects: there are no more notes than that. */
+export async function noteNumber(reader: Reader): Promise<number> {
+  const [row] = await reader.run(lastNote, {})
+  return row?.last ?? 0
+}
+
 const titles = statement<{ ids: string }, { id: number; title: string }>(
   (_query, p, engine) => sql`select id, title from notes where id in ${numbersIn(engine, p('ids'))}`,
 )

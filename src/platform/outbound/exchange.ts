@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import type { Clock } from '../clock/clock.ts'
 import type { Carried } from './carrier.ts'
 import type { Connection } from './connection.ts'
@@ -90,7 +91,8 @@ export class Exchange implements Carried {
   onResponseStart(_controller: unknown, status: number, headers: AnswerHeaders, statusText?: string): void {
     if (status < 200 || this.#hasLeft) return
     this.#status = status
-    this.#statusText = statusText ?? ''
+    // HTTP/2 sends no words.
+    this.#statusText = statusText || (STATUS_CODES[status] ?? '')
     this.#headers = headers
     // Mostly the body came along, and there is nothing to wait for.
     if (this.#isEnough) queueMicrotask(() => this.#waitForBody())
