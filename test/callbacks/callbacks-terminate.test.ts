@@ -12,6 +12,7 @@ eachServer('terminating a callback execution', (callbacks) => {
     assert.deepEqual(body, {})
     await delivery.closed
     const { info, outcome } = await callbacks().describe('ended', '?includeOutcome=true')
+    assert.doesNotMatch(callbacks().server.output(), /could not be made/)
     assert.deepEqual(
       [info.status, info.state, info.attempt, info.stateTransitionCount],
       ['CALLBACK_EXECUTION_STATUS_TERMINATED', 'CALLBACK_STATE_TERMINATED', undefined, '2'],

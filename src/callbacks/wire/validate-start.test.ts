@@ -118,6 +118,8 @@ const STEPS: { row: string; wrong: Json; words: string[]; code?: ErrorCode; rule
   { row: '10', wrong: nexus({ header: { a: 'a\nb' } }), words: ['header "a"', 'LF'] },
   { row: '10', wrong: nexus({ header: { a: 'a\0b' } }), words: ['header "a"', 'NUL'] },
   { row: '17.9', wrong: nexus({ token: 'a\tb' }), words: ['token', 'control characters'] },
+  { row: '10', wrong: nexus({ header: { a: 'a\u0001b' } }), words: ['header "a"', 'control characters'] },
+  { row: '10', wrong: nexus({ header: { a: '\u0085' } }), words: ['header "a"', 'control characters'] },
   { row: '11', wrong: nexus({ header: { a: long(8192) } }), words: ['header size', '8193', '8192'] },
   { row: '13', wrong: { scheduleToCloseTimeout: '-1s' }, words: ['schedule_to_close_timeout', 'negative'] },
   { row: '13', wrong: { scheduleToCloseTimeout: '-0.5s' }, words: ['schedule_to_close_timeout', 'negative'] },
@@ -226,6 +228,12 @@ test('a good request is ready to be stored', () => {
   assert.deepEqual(fromBinary(CallbackSchema, start.callbackBytes), start.callback)
   assert.deepEqual(fromBinary(CallbackExecutionCompletionSchema, start.completionBytes), start.completion)
   assert.ok(fromBinary(SearchAttributesSchema, start.searchAttributesBytes as Uint8Array).indexedFields.Customer)
+})
+
+test('a header may hold a tab and any letters', () => {
+  const header = { a: 'b\tc', d: 'ü 日' }
+  const { callback } = validate(nexus({ header }))
+  assert.deepEqual(callback.variant.case === 'nexus' && callback.variant.value.header, header)
 })
 
 test('names of headers are folded and the last of equal ones wins', () => {
