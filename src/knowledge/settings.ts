@@ -54,6 +54,34 @@ export const knowledgeSettings = group(
     embedding_folder: orNull(
       path({ description: 'Model folder of the `folder` provider.', example: './models/small' }),
     ),
+    embedding_query_prefix: text({
+      description: 'Put before each question that the `openai` provider embeds.',
+      default: '',
+      example: 'query: ',
+      multiline: true,
+    }),
+    embedding_document_prefix: text({
+      description:
+        'Put before each text of a note that the `openai` provider embeds; another one embeds all notes anew.',
+      default: '',
+      example: 'passage: ',
+      multiline: true,
+    }),
+    embedding_query_input_type: orNull(
+      text({
+        description: 'Sent to the `openai` provider as `input_type` with questions; null sends none.',
+        example: 'search_query',
+        maxLength: 200,
+      }),
+    ),
+    embedding_document_input_type: orNull(
+      text({
+        description:
+          'Sent to the `openai` provider as `input_type` with texts of notes; another one embeds all notes anew.',
+        example: 'search_document',
+        maxLength: 200,
+      }),
+    ),
     vector_k: integer({ description: 'Chunks looked at in a vector search.', default: 100, min: 1, max: 10_000 }),
     min_similarity: orNull(
       number({

@@ -100,6 +100,96 @@ eachDatabase('another embedding model', ({ open }) => {
     )
   })
 
+  test('another prefix or input type of texts embeds all notes anew; the vectors before answer until then', async () => {
+    const world = await openNotes(await open())
+    const { project } = world
+    await using server = await new EmbeddingServer().listen()
+    const plain = { ...settingsOf(server, 'small'), embedding_dimensions: null }
+    for (const title of ['A', 'B']) await createNote(world, title, `text of ${title}`)
+    {
+      await using running = new RunningSync(world.deps.db, plain)
+      await running.sync.caughtUp(project.id)
+      await running.sync.settled()
+    }
+    const known = new Set((await storedVectors(world)).map(({ modelId }) => modelId))
+    for (const changed of [
+      { embedding_document_prefix: 'passage: ', embedding_query_prefix: 'query: ' },
+      { embedding_document_prefix: 'passage: ', embedding_document_input_type: 'passage' },
+    ]) {
+      const [old] = await storedVectors(world)
+      server.answer = ({ input }) => (input.some((one) => one.includes('text of')) ? { status: 503 } : undefined)
+      const clock = new FakeClock()
+      const clocks = { sync: clock, provider: new HastyClock() }
+      await using running = new RunningSync(world.deps.db, { ...plain, ...changed }, clocks)
+      await assert.rejects(running.sync.caughtUp(project.id), /answered 503/)
+      const before = await running.embeddings.serving(project.id)
+      assert.equal(before.modelId, old?.modelId)
+      assert.equal((await before.provider.embed(['question'], 'query')).length, 1)
+      const { input, dimensions } = server.requests.at(-1) ?? {}
+      assert.deepEqual([input, dimensions], [[`${changed.embedding_query_prefix ?? ''}question`], undefined])
+
+      server.answer = () => undefined
+      server.requests.length = 0
+      await clock.advance(10_000)
+      await running.sync.caughtUp(project.id)
+      await running.sync.settled()
+      const after = await running.embeddings.serving(project.id)
+      assert.ok(!known.has(after.modelId))
+      known.add(after.modelId)
+      assert.deepEqual(
+        (await storedVectors(world)).map(({ note, modelId }) => [note, modelId]),
+        ['A', 'B'].map((note) => [note, after.modelId]),
+      )
+      assert.equal(server.texts.length, 2)
+      assert.ok(server.texts.every((one) => one.startsWith('passage: ')))
+    }
+  })
+
+  test('another model with another prefix leaves the vectors before it to answer', async () => {
+    const world = await openNotes(await open())
+    const { project } = world
+    await using server = await new EmbeddingServer().listen()
+    await createNote(world, 'A', 'some text')
+    {
+      const settings = { ...settingsOf(server, 'old'), embedding_document_prefix: 'passage: ' }
+      await using running = new RunningSync(world.deps.db, settings)
+      await running.sync.caughtUp(project.id)
+      await running.sync.settled()
+    }
+    const [old] = await storedVectors(world)
+    server.answer = ({ model }) => (model === 'new' ? { status: 503 } : undefined)
+    const clocks = { sync: new FakeClock(), provider: new HastyClock() }
+    await using running = new RunningSync(world.deps.db, settingsOf(server, 'new'), clocks)
+    await assert.rejects(running.sync.caughtUp(project.id), /answered 503/)
+    const { modelId, provider } = await running.embeddings.serving(project.id)
+    assert.deepEqual([modelId, provider.model.name], [old?.modelId, 'old'])
+  })
+
+  test('another prefix or input type of questions holds at once, and no note is embedded anew', async () => {
+    const world = await openNotes(await open())
+    const { project } = world
+    await using server = await new EmbeddingServer().listen()
+    await createNote(world, 'A', 'some text')
+    const modelIds = new Set<number>()
+    for (const changed of [{}, { embedding_query_prefix: 'query: ' }, { embedding_query_input_type: 'query' }]) {
+      await using running = new RunningSync(world.deps.db, { ...settingsOf(server, 'small'), ...changed })
+      await running.sync.caughtUp(project.id)
+      await running.sync.settled()
+      const { modelId, provider } = await running.embeddings.serving(project.id)
+      modelIds.add(modelId)
+      await provider.embed(['question'], 'query')
+    }
+    assert.equal(modelIds.size, 1)
+    assert.deepEqual(
+      server.requests.slice(1).map(({ input, input_type }) => [...input, input_type]),
+      [
+        ['question', undefined],
+        ['query: question', undefined],
+        ['question', 'query'],
+      ],
+    )
+  })
+
   test('the built-in model takes over from a service, and the other way round', async () => {
     const world = await openNotes(await open())
     await using server = await new EmbeddingServer().listen()

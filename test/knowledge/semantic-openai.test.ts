@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, beforeEach, test } from 'node:test'
-import { openOpenAiProvider } from '../../src/knowledge/semantic/openai-provider.ts'
+import { type OpenAiOptions, openOpenAiProvider } from '../../src/knowledge/semantic/openai-provider.ts'
 import type { EmbeddingProvider } from '../../src/knowledge/semantic/provider.ts'
 import { type Clock, SystemClock } from '../../src/platform/clock/clock.ts'
 import { isAppError } from '../../src/platform/errors/app-error.ts'
@@ -25,6 +25,8 @@ interface Wanted {
   url?: string
   dimensions?: number | null
   timeoutMs?: number
+  prompts?: OpenAiOptions['prompts']
+  inputTypes?: OpenAiOptions['inputTypes']
 }
 
 function open({
@@ -32,9 +34,11 @@ function open({
   url = server.url,
   dimensions = EMBEDDED_DIMENSIONS,
   timeoutMs,
+  prompts = { query: '', document: '' },
+  inputTypes = { query: null, document: null },
 }: Wanted = {}) {
   const options = { outbound, clock, url, apiKey: KEY, model: 'small', batchSize: 3, timeoutMs: timeoutMs ?? 10_000 }
-  return openOpenAiProvider({ ...options, dimensions })
+  return openOpenAiProvider({ ...options, dimensions, prompts, inputTypes })
 }
 
 async function failure(provider: EmbeddingProvider, kind: 'query' | 'document' = 'document'): Promise<string> {
@@ -65,9 +69,52 @@ test('texts are sent in batches with the key, and their vectors come back in ord
     { ...request, input: undefined },
     {
       ...{ path: '/v1/embeddings', authorization: `Bearer ${KEY}`, model: 'small', input: undefined },
-      dimensions: EMBEDDED_DIMENSIONS,
+      ...{ dimensions: EMBEDDED_DIMENSIONS, input_type: undefined },
     },
   )
+})
+
+test('questions and texts are sent with the prefix and the input type that each has', async () => {
+  const inputTypes = { query: 'search_query', document: 'search_document' }
+  await using provider = await open({
+    dimensions: null,
+    prompts: { query: 'query: ', document: 'passage: ' },
+    inputTypes,
+  })
+  await provider.embed(['one', 'two'], 'document')
+  await provider.embed(['three'], 'query')
+  assert.deepEqual(
+    server.requests.map(({ input, input_type }) => [input, input_type]),
+    [
+      [['passage: dimensions'], 'search_document'],
+      [['passage: one', 'passage: two'], 'search_document'],
+      [['query: three'], 'search_query'],
+    ],
+  )
+})
+
+test('a prefix counts for the size of a call', async () => {
+  await using provider = await open({ prompts: { query: '', document: 'x'.repeat(90_000) } })
+  await provider.embed(['one', 'two', 'three'], 'document')
+  assert.deepEqual(server.requests.map(({ input }) => input.length).sort(), [1, 2])
+})
+
+test('what is put before texts makes another version of the model, what is put before questions does not', async () => {
+  const versionOf = async (wanted: Wanted) => {
+    await using provider = await open(wanted)
+    return provider.model.version
+  }
+  const plain = await versionOf({})
+  assert.equal(await versionOf({ prompts: { query: 'query: ', document: '' } }), plain)
+  assert.equal(await versionOf({ inputTypes: { query: 'search_query', document: null } }), plain)
+  const others = [
+    await versionOf({ prompts: { query: '', document: 'passage: ' } }),
+    await versionOf({ prompts: { query: '', document: 'passage:' } }),
+    await versionOf({ inputTypes: { query: null, document: 'passage: ' } }),
+    await versionOf({ inputTypes: { query: null, document: '' } }),
+  ]
+  assert.equal(new Set([plain, ...others]).size, 5)
+  assert.equal(await versionOf({ prompts: { query: 'query: ', document: 'passage: ' } }), others[0])
 })
 
 test('what the model gives is asked once where nobody says it, and not asked for', async () => {

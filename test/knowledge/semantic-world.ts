@@ -21,6 +21,10 @@ export const BUILTIN = {
   embedding_api_key: null,
   embedding_timeout: 10_000,
   embedding_folder: null,
+  embedding_query_prefix: '',
+  embedding_document_prefix: '',
+  embedding_query_input_type: null,
+  embedding_document_input_type: null,
   index_delay_ms: 0,
 } as const
 

@@ -9,6 +9,7 @@ export interface EmbeddingRequest {
   model: string
   input: string[]
   dimensions: number | undefined
+  input_type: string | undefined
 }
 
 /** What is answered instead of vectors; nothing: the request stays open. */
@@ -55,9 +56,9 @@ export class EmbeddingServer implements AsyncDisposable {
   }
 
   async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { model, input, dimensions } = JSON.parse(await text(request))
+    const { model, input, dimensions, input_type } = JSON.parse(await text(request))
     const { authorization } = request.headers
-    const asked = { path: request.url ?? '', authorization, model, input, dimensions }
+    const asked = { path: request.url ?? '', authorization, model, input, dimensions, input_type }
     this.requests.push(asked)
     for (const listener of this.#listeners) listener()
     this.#listeners.clear()

@@ -15,6 +15,14 @@ export interface EmbeddingCallOptions {
   dimensions: number | null
 }
 
+export interface AskOptions {
+  /** Null: none is sent. */
+  inputType: string | null
+  timeoutMs: number
+  signal?: AbortSignal | undefined
+  now: Micros
+}
+
 const PATH_END = '/embeddings'
 // Of a vector: 8192 numbers as JSON.
 const MOST_VECTOR_BYTES = 220_000
@@ -39,12 +47,15 @@ export class EmbeddingCall {
     this.who = `The embedding service ${this.#url.host}`
   }
 
-  async ask(
-    texts: readonly string[],
-    { timeoutMs, signal, now }: { timeoutMs: number; signal?: AbortSignal | undefined; now: Micros },
-  ): Promise<Float32Array[]> {
+  async ask(texts: readonly string[], { inputType, timeoutMs, signal, now }: AskOptions): Promise<Float32Array[]> {
     const { outbound, filter, apiKey, model, dimensions } = this.#options
-    const body = { model, input: texts, encoding_format: 'float', ...(dimensions !== null && { dimensions }) }
+    const body = {
+      model,
+      input: texts,
+      encoding_format: 'float',
+      ...(dimensions !== null && { dimensions }),
+      ...(inputType !== null && { input_type: inputType }),
+    }
     const { answer, error } = await outbound.send({
       url: this.#url,
       path: this.#path,

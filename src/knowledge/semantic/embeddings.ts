@@ -1,7 +1,7 @@
 import { AppError, isAppError } from '../../platform/errors/app-error.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
 import type { Database } from '../../platform/storage/database.ts'
-import { type ModelName, openProvider, type ProviderDeps, reopenProvider } from './open-provider.ts'
+import { isComparable, type ModelName, openProvider, type ProviderDeps, reopenProvider } from './open-provider.ts'
 import type { EmbeddingModel, EmbeddingProvider } from './provider.ts'
 import { completedModels, requireModelId } from './store-models.ts'
 
@@ -75,7 +75,7 @@ export class Embeddings implements AsyncDisposable {
     if (completed.some(({ id }) => id === modelId)) this.#remember(projectId)
     if (completed.length === 0 || this.#isComplete.has(projectId)) return { modelId, provider }
     for (const model of completed) {
-      const earlier = await this.#reopen(model.id, model)
+      const earlier = isComparable(provider.model, model) ? provider : await this.#reopen(model.id, model)
       if (earlier !== null) return { modelId: model.id, provider: earlier }
     }
     return { modelId, provider }

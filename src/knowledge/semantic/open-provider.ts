@@ -4,7 +4,7 @@ import type { Outbound } from '../../platform/outbound/outbound-request.ts'
 import type { KnowledgeSettings } from '../deps.ts'
 import { openBuiltinProvider } from './builtin-provider.ts'
 import { openFolderProvider } from './folder-provider.ts'
-import { openOpenAiProvider } from './openai-provider.ts'
+import { isSameButPrompts, openOpenAiProvider } from './openai-provider.ts'
 import type { EmbeddingModel, EmbeddingProvider } from './provider.ts'
 import type { EmbedThread } from './thread/embed-thread.ts'
 
@@ -19,6 +19,10 @@ export type EmbeddingSettings = Pick<
   | 'embedding_api_key'
   | 'embedding_timeout'
   | 'embedding_folder'
+  | 'embedding_query_prefix'
+  | 'embedding_document_prefix'
+  | 'embedding_query_input_type'
+  | 'embedding_document_input_type'
 >
 
 export interface ProviderDeps {
@@ -49,6 +53,11 @@ export async function openProvider(deps: ProviderDeps): Promise<EmbeddingProvide
         dimensions: settings.embedding_dimensions,
         batchSize: settings.embedding_batch_size,
         timeoutMs: settings.embedding_timeout,
+        prompts: { query: settings.embedding_query_prefix, document: settings.embedding_document_prefix },
+        inputTypes: {
+          query: settings.embedding_query_input_type,
+          document: settings.embedding_document_input_type,
+        },
       })
     case 'folder':
       return openFolderProvider({ folder: settings.embedding_folder ?? '', batchSize: settings.embedding_batch_size })
@@ -73,16 +82,17 @@ export async function reopenProvider(deps: ProviderDeps, model: ModelName): Prom
       ...(isOpenAi && { embedding_model: model.name, embedding_dimensions: model.dimensions }),
     },
   })
-  if (isSameModel(provider.model, model)) return provider
+  if (isComparable(provider.model, model)) return provider
   await provider[Symbol.asyncDispose]()
   return null
 }
 
-export function isSameModel(one: ModelName, other: ModelName): boolean {
+/** Whether questions that one embeds can be compared with vectors of the other. */
+export function isComparable(one: ModelName, other: ModelName): boolean {
   return (
     one.provider === other.provider &&
     one.name === other.name &&
-    one.version === other.version &&
-    one.dimensions === other.dimensions
+    one.dimensions === other.dimensions &&
+    (one.provider === 'openai' ? isSameButPrompts(one, other) : one.version === other.version)
   )
 }

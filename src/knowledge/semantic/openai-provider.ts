@@ -2,6 +2,7 @@
  * Any address that speaks the embeddings call of OpenAI: hosted services, gateways, local servers. It is named by the operator,
  * so it may be anywhere; but what it answers is a stranger's, and judged.
  */
+import { createHash } from 'node:crypto'
 import { type Clock, sleep } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { retryDelayMs } from '../../platform/jobs/backoff.ts'
@@ -9,7 +10,7 @@ import { createIpFilter } from '../../platform/outbound/ip-filter.ts'
 import type { Outbound } from '../../platform/outbound/outbound-request.ts'
 import { CallFailed } from './call-failed.ts'
 import { CHUNK_FORMAT } from './chunk/chunk-note.ts'
-import { EmbeddingCall } from './embedding-call.ts'
+import { type AskOptions, EmbeddingCall } from './embedding-call.ts'
 import { inBatches } from './in-batches.ts'
 import type { EmbeddingKind, EmbeddingModel, EmbeddingProvider } from './provider.ts'
 
@@ -23,6 +24,10 @@ export interface OpenAiOptions {
   dimensions: number | null
   batchSize: number
   timeoutMs: number
+  /** Put before what is embedded. */
+  prompts: Record<EmbeddingKind, string>
+  /** Null: none is sent. */
+  inputTypes: Record<EmbeddingKind, string | null>
 }
 
 const DEFAULT_MODEL = 'text-embedding-3-small'
@@ -52,15 +57,33 @@ export async function openOpenAiProvider(options: OpenAiOptions): Promise<Embedd
   const model: EmbeddingModel = {
     provider: 'openai',
     name: options.model ?? DEFAULT_MODEL,
-    version: String(CHUNK_FORMAT),
+    version: versionOf(options),
     dimensions,
     minSimilarity: MIN_SIMILARITY,
   }
   return new OpenAiProvider(call, model, options)
 }
 
-async function dimensionsOf(call: EmbeddingCall, { timeoutMs, clock }: OpenAiOptions): Promise<number> {
-  const [vector] = await call.ask(['dimensions'], { timeoutMs, now: clock.now() })
+/** What questions are sent with is no part of it: no vector of a note is another for it. */
+function versionOf({ prompts, inputTypes }: OpenAiOptions): string {
+  if (prompts.document === '' && inputTypes.document === null) return String(CHUNK_FORMAT)
+  const given = JSON.stringify([prompts.document, inputTypes.document])
+  return `${createHash('sha256').update(given).digest('hex').slice(0, 12)}.${CHUNK_FORMAT}`
+}
+
+/** Whether nothing but what notes were sent with makes the difference: questions are near what answers them then, too. */
+export function isSameButPrompts(
+  one: Pick<EmbeddingModel, 'version'>,
+  other: Pick<EmbeddingModel, 'version'>,
+): boolean {
+  const formatOf = ({ version }: Pick<EmbeddingModel, 'version'>) => version.slice(version.lastIndexOf('.') + 1)
+  return formatOf(one) === formatOf(other)
+}
+
+async function dimensionsOf(call: EmbeddingCall, options: OpenAiOptions): Promise<number> {
+  const { timeoutMs, clock, prompts, inputTypes } = options
+  const asked = { inputType: inputTypes.document, timeoutMs, now: clock.now() }
+  const [vector] = await call.ask([`${prompts.document}dimensions`], asked)
   return (vector as Float32Array).length
 }
 
@@ -78,10 +101,12 @@ class OpenAiProvider implements EmbeddingProvider {
   }
 
   async embed(texts: readonly string[], kind: EmbeddingKind, signal?: AbortSignal): Promise<Float32Array[]> {
-    if (kind === 'query') return this.#embedQuery(texts, signal)
-    const { batchSize } = this.#options
+    const { batchSize, prompts } = this.#options
+    const prompt = prompts[kind]
+    const prompted = prompt === '' ? texts : texts.map((text) => prompt + text)
+    if (kind === 'query') return this.#embedQuery(prompted, signal)
     const limit = { texts: batchSize, characters: MOST_CHARACTERS, atOnce: CALLS_AT_ONCE }
-    return inBatches(texts, limit, (batch) => this.#embedBatch(batch, signal))
+    return inBatches(prompted, limit, (batch) => this.#embedBatch(batch, signal))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
@@ -91,7 +116,7 @@ class OpenAiProvider implements EmbeddingProvider {
     const { clock, timeoutMs } = this.#options
     if (this.#pausedBy !== undefined && clock.elapsedMs() < this.#pausedUntilMs) throw this.#pausedBy
     try {
-      const vectors = await this.#ask(texts, Math.min(timeoutMs, QUERY_MS), signal)
+      const vectors = await this.#ask(texts, 'query', { timeoutMs: Math.min(timeoutMs, QUERY_MS), signal })
       this.#pausedBy = undefined
       return vectors
     } catch (error) {
@@ -107,7 +132,7 @@ class OpenAiProvider implements EmbeddingProvider {
     const { clock, timeoutMs } = this.#options
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#ask(texts, timeoutMs, signal)
+        return await this.#ask(texts, 'document', { timeoutMs, signal })
       } catch (error) {
         if (!(error instanceof CallFailed) || !error.isTransient || tries === TRIES) throw error
         // One that asks for more patience than this is left alone by whoever wanted the vectors.
@@ -117,8 +142,13 @@ class OpenAiProvider implements EmbeddingProvider {
     }
   }
 
-  async #ask(texts: readonly string[], timeoutMs: number, signal?: AbortSignal): Promise<Float32Array[]> {
-    const vectors = await this.#call.ask(texts, { timeoutMs, signal, now: this.#options.clock.now() })
+  async #ask(
+    texts: readonly string[],
+    kind: EmbeddingKind,
+    patience: Pick<AskOptions, 'timeoutMs' | 'signal'>,
+  ): Promise<Float32Array[]> {
+    const { clock, inputTypes } = this.#options
+    const vectors = await this.#call.ask(texts, { ...patience, inputType: inputTypes[kind], now: clock.now() })
     const wrong = vectors.find(({ length }) => length !== this.model.dimensions)
     if (wrong === undefined) return vectors
     throw new AppError(
