@@ -49,6 +49,40 @@ test('a server whose provider never worked starts, and searches by words', async
   assert.deepEqual([titles(answer), answer.degraded], [['Whale'], true])
 })
 
+test('notes wait, and are shown to wait, while the provider was never reached', async () => {
+  const endpoint = await EmbeddingEndpoint.start()
+  const { environment } = endpoint
+  await endpoint[Symbol.asyncDispose]()
+  const { COMMONPLACE_KNOWLEDGE__EMBEDDING_DIMENSIONS: _, ...env } = environment
+  await using notes = await NotesApi.start({ env })
+  for (let number = 0; number < 10; number++) await notes.create({ title: `Whale ${number}`, content: 'A mammal.' })
+  const { body: info } = await notes.api.get(`/v2/projects/${notes.projectId}/info`, 200)
+  const { status, embedding_provider, embedding_model, embedding_dimensions, pending_entities, problem } =
+    info.embedding_status
+  assert.deepEqual(
+    { status, embedding_provider, embedding_model, embedding_dimensions, pending_entities },
+    {
+      status: 'unavailable',
+      embedding_provider: 'openai',
+      embedding_model: 'text-embedding-3-small',
+      embedding_dimensions: null,
+      pending_entities: 10,
+    },
+  )
+  assert.match(problem, /could not be asked/)
+  const { body } = await notes.api.post(`/v2/${notes.projectId}/inspect/chunks`, 200, {
+    body: { identifier: 'Whale 3' },
+  })
+  assert.deepEqual(
+    [body.embedding_provider, body.embedding_model, body.embedding_dimensions, body.is_waiting],
+    ['openai', 'text-embedding-3-small', null, true],
+  )
+  assert.deepEqual(
+    body.chunks.map(({ status, text }: { status: string; text: string }) => [status, text.includes('A mammal.')]),
+    [['pending', true]],
+  )
+})
+
 for (const [name, value] of [
   ['EMBEDDING_PROVIDER', 'none'],
   ['SEMANTIC_SEARCH_ENABLED', 'false'],

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { DeletedProjects } from '../../src/knowledge/project/deleted-projects.ts'
 import { purgeProject } from '../../src/knowledge/project/purge-project.ts'
+import { inspectChunks } from '../../src/knowledge/search/inspect-chunks.ts'
 import { WorkerStop } from '../../src/platform/supervisor/supervisor.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { EMBEDDED_DIMENSIONS, EmbeddingServer } from '../support/embedding-server.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { HastyClock } from '../support/hasty-clock.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { openWorld } from './notes-world.ts'
 import { createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
 
@@ -74,6 +77,7 @@ eachDatabase('vectors from a service that fails', ({ open }) => {
     assert.deepEqual(new Set((await storedVectors(world)).map(({ note }) => note)), new Set(['A', 'B']))
     const waiting = await running.sync.status(world.project)
     assert.deepEqual({ pending: waiting.pending, failed: waiting.failed }, { pending: 1, failed: 0 })
+    assert.deepEqual(await shownChunks(running, world, noteId), { isWaiting: true, statuses: ['pending'] })
 
     for (let tries = 2; tries <= 5; tries++) {
       await clock.advance(HOUR_MS)
@@ -87,6 +91,7 @@ eachDatabase('vectors from a service that fails', ({ open }) => {
       [{ external_id: noteId, title: 'Bad', attempts: 5 }],
     )
     assert.match(failures[0]?.error ?? '', /gave a vector with NaN/)
+    assert.deepEqual(await shownChunks(running, world, noteId), { isWaiting: false, statuses: ['missing'] })
 
     const place = { projectId: world.projectId, noteId }
     const edit = { operation: 'find_replace', find_text: 'poison', content: 'cure', expected_replacements: 1 }
@@ -166,6 +171,65 @@ eachDatabase('vectors from a service that fails', ({ open }) => {
     assert.equal((await storedVectors(world)).length, 1)
   })
 
+  test('while a service was never reached the status names it, and every note waits', async () => {
+    const world = await openNotes(await open())
+    await using server = await new EmbeddingServer().listen()
+    server.answer = () => ({ status: 503, body: {} })
+    const settings = { ...settingsOf(server), embedding_dimensions: null }
+    const clocks = { sync: new FakeClock(), provider: new FakeClock() }
+    await using running = new RunningSync(world.deps.db, settings, clocks)
+    const { external_id: noteId } = await createNote(world, 'A', 'some text')
+    await createNote(world, 'B', 'other text')
+    await assert.rejects(running.sync.caughtUp(world.project.id), /answered 503/)
+    const { status, provider, model, dimensions, pending, embeddings } = await running.sync.status(world.project)
+    assert.deepEqual(
+      { status, provider, model, dimensions, pending, embeddings },
+      { status: 'unavailable', provider: 'openai', model: 'small', dimensions: null, pending: 2, embeddings: 0 },
+    )
+    assert.deepEqual(await shownChunks(running, world, noteId), { isWaiting: true, statuses: ['pending'] })
+  })
+
+  test('while a model folder cannot be read the status names it, and every note waits', async () => {
+    const world = await openNotes(await open())
+    const settings = { embedding_provider: 'folder' as const, embedding_folder: join(tempDir(), 'no-model') }
+    await using running = new RunningSync(world.deps.db, settings, { sync: new FakeClock(), provider: new FakeClock() })
+    await createNote(world, 'A', 'some text')
+    await assert.rejects(running.sync.caughtUp(world.project.id), /holds no model/)
+    const { status, provider, model, pending } = await running.sync.status(world.project)
+    assert.deepEqual([status, provider, model, pending], ['unavailable', 'folder', 'no-model', 1])
+  })
+
+  test('what was embedded before is counted and shown while the service is not reached after a start', async () => {
+    const world = await openNotes(await open())
+    const { project } = world
+    await using server = await new EmbeddingServer().listen()
+    const settings = { ...settingsOf(server), embedding_dimensions: null }
+    const { external_id: noteId } = await createNote(world, 'A', 'some text')
+    {
+      await using running = new RunningSync(world.deps.db, settings)
+      await running.sync.caughtUp(project.id)
+      await running.sync.settled()
+    }
+    server.answer = () => ({ status: 503, body: {} })
+    const { external_id: newId } = await createNote(world, 'B', 'other text')
+    const clocks = { sync: new FakeClock(), provider: new FakeClock() }
+    const named = async (changed: object) => {
+      await using running = new RunningSync(world.deps.db, { ...settings, ...changed }, clocks)
+      await assert.rejects(running.sync.caughtUp(project.id), /answered 503/)
+      const { status, model, dimensions, pending, embeddings, reindexReason } = await running.sync.status(project)
+      assert.deepEqual([status, reindexReason], ['unavailable', null])
+      const [old, added] = [await shownChunks(running, world, noteId), await shownChunks(running, world, newId)]
+      return { model, dimensions, pending, embeddings, statuses: [...old.statuses, ...added.statuses] }
+    }
+    assert.deepEqual(await named({}), {
+      ...{ model: 'small', dimensions: EMBEDDED_DIMENSIONS, pending: 1, embeddings: 1 },
+      statuses: ['ready', 'pending'],
+    })
+    const unknown = { dimensions: null, pending: 2, embeddings: 0, statuses: ['pending', 'pending'] }
+    assert.deepEqual(await named({ embedding_model: 'large' }), { ...unknown, model: 'large' })
+    assert.deepEqual(await named({ embedding_document_prefix: 'passage: ' }), { ...unknown, model: 'small' })
+  })
+
   test('a provider that cannot be opened is tried again', async () => {
     const world = await openNotes(await open())
     await using server = await new EmbeddingServer().listen()
@@ -184,6 +248,18 @@ eachDatabase('vectors from a service that fails', ({ open }) => {
     assert.equal((await storedVectors(world)).length, 1)
   })
 })
+
+/** What is told of the chunks of a note. */
+async function shownChunks(running: RunningSync, world: Awaited<ReturnType<typeof openNotes>>, noteId: string) {
+  const { db } = world.deps
+  const note = await db.query
+    .selectFrom('notes')
+    .select(['id', 'external_id', 'title', 'permalink', 'file_path'])
+    .where('external_id', '=', noteId)
+    .executeTakeFirstOrThrow()
+  const { is_waiting, chunks } = await inspectChunks(db, running.embeddings, world.project, note)
+  return { isWaiting: is_waiting, statuses: chunks.map(({ status }) => status) }
+}
 
 /** Waits until a note was tried so often. */
 async function attempted(running: RunningSync, world: Awaited<ReturnType<typeof openNotes>>, tries: number) {

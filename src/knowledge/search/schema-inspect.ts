@@ -82,8 +82,10 @@ export const ChunksDocument = Type.Object({
   title: Type.String(),
   embedding_provider: Type.String(),
   embedding_model: Type.String(),
-  embedding_dimensions: Type.Integer(),
-  is_waiting: Type.Boolean({ description: 'The note changed and its vectors have not followed yet.' }),
+  embedding_dimensions: nullable(Type.Integer({ description: 'Null while the provider was never reached.' })),
+  is_waiting: Type.Boolean({
+    description: 'The note changed and its vectors have not followed yet, or it is tried again.',
+  }),
   chunks: Type.Array(
     Type.Object({
       key: Type.String({ description: 'type:id:n' }),

@@ -23,16 +23,23 @@ export function keptChunks(reader: Reader, project: Project, modelId: number, no
   return reader.run(ofNote, { projectId: project.id, modelId, noteId })
 }
 
-const waiting = statement<{ projectId: number; modelId: number; externalId: string }, { seq: number }>(
+const waiting = statement<
+  { projectId: number; modelId: number; noteId: number; externalId: string },
+  { is_waiting: number }
+>(
   (_query, p) => sql`
-    select seq from note_changes
+    select 1 as is_waiting from note_changes
     where project_id = ${p('projectId')} and external_id = ${p('externalId')} and seq > coalesce(
       (select synced_seq from project_embeddings
-        where project_id = ${p('projectId')} and model_id = ${p('modelId')}), 0)`,
+        where project_id = ${p('projectId')} and model_id = ${p('modelId')}), 0)
+    union all
+    select 1 from embedding_failures
+    where project_id = ${p('projectId')} and model_id = ${p('modelId')} and note_id = ${p('noteId')}
+      and due_at is not null`,
 )
 
-/** Whether a note changed and its vectors have not followed yet. */
+/** Whether a note changed and its vectors have not followed yet, or its time to be tried again will come. */
 export async function isWaiting(reader: Reader, project: Project, modelId: number, note: NoteRef): Promise<boolean> {
-  const input = { projectId: project.id, modelId, externalId: note.external_id }
+  const input = { projectId: project.id, modelId, noteId: note.id, externalId: note.external_id }
   return (await reader.run(waiting, input)).length > 0
 }

@@ -3,6 +3,8 @@ import { CHUNK_FORMAT } from './chunk/chunk-note.ts'
 import type { EmbeddingProvider } from './provider.ts'
 import type { EmbedThread } from './thread/embed-thread.ts'
 
+export const BUILTIN_NAME = 'commonplace'
+
 // Of the texts that answer a question nearly all are above it, of the others half.
 const MIN_SIMILARITY = 0.2
 // Its own time is so short that asking for more at once gains nothing.
@@ -14,7 +16,7 @@ export function openBuiltinProvider(thread: EmbedThread): EmbeddingProvider {
   return {
     model: {
       provider: 'builtin',
-      name: 'commonplace',
+      name: BUILTIN_NAME,
       version: `${version}.${CHUNK_FORMAT}`,
       dimensions,
       minSimilarity: MIN_SIMILARITY,

@@ -1,9 +1,16 @@
 import { AppError, isAppError } from '../../platform/errors/app-error.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
 import type { Database } from '../../platform/storage/database.ts'
-import { isComparable, type ModelName, openProvider, type ProviderDeps, reopenProvider } from './open-provider.ts'
+import {
+  configuredModel,
+  isComparable,
+  type ModelName,
+  openProvider,
+  type ProviderDeps,
+  reopenProvider,
+} from './open-provider.ts'
 import type { EmbeddingModel, EmbeddingProvider } from './provider.ts'
-import { completedModels, requireModelId } from './store-models.ts'
+import { completedModels, latestModel, requireModelId } from './store-models.ts'
 
 export interface EmbeddingsOptions extends ProviderDeps {
   db: Database
@@ -16,6 +23,16 @@ export interface Serving {
   provider: EmbeddingProvider
 }
 
+/** The model of the settings in a project, as far as it is known. */
+export interface KnownModel extends Pick<EmbeddingModel, 'provider' | 'name'> {
+  modelId: number
+  dimensions: number | null
+  /** False: it could not be opened. */
+  isOpen: boolean
+}
+
+// Numbers begin at 1: there is nothing under this one.
+const NO_MODEL_ID = 0
 const REST_MS = 5_000
 const MOST_REMEMBERED = 10_000
 
@@ -40,11 +57,6 @@ export class Embeddings implements AsyncDisposable {
     return this.#problem?.message ?? null
   }
 
-  /** Null before it was opened. */
-  get model(): EmbeddingModel | null {
-    return this.#opened?.model ?? null
-  }
-
   /** `unavailable` when it cannot be opened; it is tried again at most every few seconds. */
   async current(): Promise<EmbeddingProvider> {
     const { clock } = this.#options
@@ -64,6 +76,22 @@ export class Embeddings implements AsyncDisposable {
       this.#modelId = undefined
       throw error
     }
+  }
+
+  /** Also while it cannot be opened: by what the settings say and what there is of it. */
+  async known(projectId: number): Promise<KnownModel> {
+    const { db, settings } = this.#options
+    const openId = await this.modelId().catch(() => null)
+    const model = this.#opened?.model
+    if (openId !== null && model !== undefined) {
+      const { provider, name, dimensions } = model
+      return { modelId: openId, provider, name, dimensions, isOpen: true }
+    }
+    const configured = configuredModel(settings)
+    const { provider, name } = configured
+    const latest = await latestModel(db, projectId, configured)
+    const dimensions = latest?.dimensions ?? configured.dimensions
+    return { modelId: latest?.id ?? NO_MODEL_ID, provider, name, dimensions, isOpen: false }
   }
 
   /** While vectors of a new model are made, those of the one before it answer, where they can still be asked. */

@@ -68,7 +68,7 @@ export async function openFolderProvider(options: FolderOptions): Promise<Embedd
   return {
     model: {
       provider: 'folder',
-      name: basename(folder),
+      name: folderModelName(folder),
       version: `${version}.${CHUNK_FORMAT}`,
       dimensions: (sample as Float32Array).length,
       minSimilarity: MIN_SIMILARITY,
@@ -85,6 +85,10 @@ export async function openFolderProvider(options: FolderOptions): Promise<Embedd
       await extract.dispose?.()
     },
   }
+}
+
+export function folderModelName(folder: string): string {
+  return basename(resolve(folder))
 }
 
 async function loaded(load: () => Promise<TransformersPackage>): Promise<TransformersPackage> {

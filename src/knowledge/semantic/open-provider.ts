@@ -2,9 +2,9 @@ import type { Clock } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Outbound } from '../../platform/outbound/outbound-request.ts'
 import type { KnowledgeSettings } from '../deps.ts'
-import { openBuiltinProvider } from './builtin-provider.ts'
-import { openFolderProvider } from './folder-provider.ts'
-import { isSameButPrompts, openOpenAiProvider } from './openai-provider.ts'
+import { BUILTIN_NAME, openBuiltinProvider } from './builtin-provider.ts'
+import { folderModelName, openFolderProvider } from './folder-provider.ts'
+import { isSameButPrompts, openAiModel, openOpenAiProvider } from './openai-provider.ts'
 import type { EmbeddingModel, EmbeddingProvider } from './provider.ts'
 import type { EmbedThread } from './thread/embed-thread.ts'
 
@@ -49,21 +49,53 @@ export async function openProvider(deps: ProviderDeps): Promise<EmbeddingProvide
         clock,
         url: settings.embedding_url ?? '',
         apiKey: settings.embedding_api_key,
-        model: settings.embedding_model,
-        dimensions: settings.embedding_dimensions,
         batchSize: settings.embedding_batch_size,
         timeoutMs: settings.embedding_timeout,
-        prompts: { query: settings.embedding_query_prefix, document: settings.embedding_document_prefix },
-        inputTypes: {
-          query: settings.embedding_query_input_type,
-          document: settings.embedding_document_input_type,
-        },
+        ...openAiNameOf(settings),
       })
     case 'folder':
       return openFolderProvider({ folder: settings.embedding_folder ?? '', batchSize: settings.embedding_batch_size })
     default:
-      throw new AppError('unavailable', 'Nothing is embedded: knowledge.embedding_provider is "none"')
+      throw nothingIsEmbedded()
   }
+}
+
+/** A model of which not all may be known before it was opened. */
+export interface ConfiguredModel extends Pick<EmbeddingModel, 'provider' | 'name'> {
+  version: string | null
+  dimensions: number | null
+}
+
+/** What the settings say of the model, without opening it. */
+export function configuredModel(settings: EmbeddingSettings): ConfiguredModel {
+  switch (settings.embedding_provider) {
+    case 'builtin':
+      return { provider: 'builtin', name: BUILTIN_NAME, version: null, dimensions: null }
+    case 'openai':
+      return openAiModel(openAiNameOf(settings))
+    case 'folder':
+      return {
+        provider: 'folder',
+        name: folderModelName(settings.embedding_folder ?? ''),
+        version: null,
+        dimensions: null,
+      }
+    default:
+      throw nothingIsEmbedded()
+  }
+}
+
+function openAiNameOf(settings: EmbeddingSettings) {
+  return {
+    model: settings.embedding_model,
+    dimensions: settings.embedding_dimensions,
+    prompts: { query: settings.embedding_query_prefix, document: settings.embedding_document_prefix },
+    inputTypes: { query: settings.embedding_query_input_type, document: settings.embedding_document_input_type },
+  }
+}
+
+function nothingIsEmbedded(): AppError {
+  return new AppError('unavailable', 'Nothing is embedded: knowledge.embedding_provider is "none"')
 }
 
 export type ModelName = Pick<EmbeddingModel, 'provider' | 'name' | 'version' | 'dimensions'>

@@ -43,29 +43,36 @@ const QUERY_PAUSE_MS = 10_000
 // There is no one value for all models; this lets through what is anywhere near in any of them.
 const MIN_SIMILARITY = 0.25
 
+/** What makes the model, as far as that is known without asking. */
+type Named = Pick<OpenAiOptions, 'model' | 'dimensions' | 'prompts' | 'inputTypes'>
+
+export function openAiModel({ model, dimensions, prompts, inputTypes }: Named) {
+  return {
+    provider: 'openai',
+    name: model ?? DEFAULT_MODEL,
+    version: versionOf({ prompts, inputTypes }),
+    dimensions,
+  } as const
+}
+
 /** Asks once what the model gives, where nobody said it. */
 export async function openOpenAiProvider(options: OpenAiOptions): Promise<EmbeddingProvider> {
+  const named = openAiModel(options)
   const call = new EmbeddingCall({
     outbound: options.outbound,
     filter: EVERYWHERE,
     url: options.url,
     apiKey: options.apiKey,
-    model: options.model ?? DEFAULT_MODEL,
+    model: named.name,
     dimensions: options.dimensions,
   })
   const dimensions = options.dimensions ?? (await dimensionsOf(call, options))
-  const model: EmbeddingModel = {
-    provider: 'openai',
-    name: options.model ?? DEFAULT_MODEL,
-    version: versionOf(options),
-    dimensions,
-    minSimilarity: MIN_SIMILARITY,
-  }
+  const model: EmbeddingModel = { ...named, dimensions, minSimilarity: MIN_SIMILARITY }
   return new OpenAiProvider(call, model, options)
 }
 
 /** What questions are sent with is no part of it: no vector of a note is another for it. */
-function versionOf({ prompts, inputTypes }: OpenAiOptions): string {
+function versionOf({ prompts, inputTypes }: Pick<OpenAiOptions, 'prompts' | 'inputTypes'>): string {
   if (prompts.document === '' && inputTypes.document === null) return String(CHUNK_FORMAT)
   const given = JSON.stringify([prompts.document, inputTypes.document])
   return `${createHash('sha256').update(given).digest('hex').slice(0, 12)}.${CHUNK_FORMAT}`

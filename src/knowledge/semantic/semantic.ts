@@ -3,7 +3,7 @@ import type { Logger } from '../../platform/logging/logger.ts'
 import type { Outbound } from '../../platform/outbound/outbound-request.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import type { KnowledgeSettings } from '../deps.ts'
-import { Embeddings, type Serving } from './embeddings.ts'
+import { Embeddings, type KnownModel, type Serving } from './embeddings.ts'
 import { isSemantic } from './open-provider.ts'
 import { Reranker } from './rerank/reranker.ts'
 import { openVectorSearch, type VectorSearch } from './search/vector-search.ts'
@@ -20,6 +20,8 @@ export interface Semantic extends AsyncDisposable {
   readonly reranker: Reranker | null
   /** Whose vectors answer questions about a project right now, and who embeds the question. `unavailable` when nobody can. */
   serving(projectId: number): Promise<Serving>
+  /** The model of the settings in a project; also while nobody can be asked. */
+  known(projectId: number): Promise<KnownModel>
 }
 
 export interface SemanticDeps {
@@ -43,6 +45,7 @@ export function openSemantic(deps: SemanticDeps): Semantic | null {
     sync,
     reranker: openReranker(deps),
     serving: (projectId) => embeddings.serving(projectId),
+    known: (projectId) => embeddings.known(projectId),
     async [Symbol.asyncDispose]() {
       await Promise.all([vectors[Symbol.asyncDispose](), embeddings[Symbol.asyncDispose]()])
     },

@@ -1,6 +1,6 @@
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Database, Reader } from '../../platform/storage/database.ts'
-import type { ModelName } from './open-provider.ts'
+import type { ConfiguredModel, ModelName } from './open-provider.ts'
 import './tables.ts'
 
 /** The number under which vectors of the model are stored. */
@@ -28,6 +28,26 @@ async function findModelId(reader: Reader, model: ModelName): Promise<number | u
     .where('dimensions', '=', model.dimensions)
     .executeTakeFirst()
   return row?.id
+}
+
+/** The latest model of this kind that a project has had notes embedded by; what is null is not known and may be anything. */
+export async function latestModel(
+  reader: Reader,
+  projectId: number,
+  { provider, name, version, dimensions }: ConfiguredModel,
+): Promise<{ id: number; dimensions: number } | undefined> {
+  return reader.query
+    .selectFrom('project_embeddings as e')
+    .innerJoin('embedding_models as m', 'm.id', 'e.model_id')
+    .select(['m.id', 'm.dimensions'])
+    .where('e.project_id', '=', projectId)
+    .where('m.provider', '=', provider)
+    .where('m.name', '=', name)
+    .$if(version !== null, (query) => query.where('m.version', '=', version))
+    .$if(dimensions !== null, (query) => query.where('m.dimensions', '=', dimensions))
+    .orderBy('m.id', 'desc')
+    .limit(1)
+    .executeTakeFirst()
 }
 
 export interface CompletedModel extends ModelName {

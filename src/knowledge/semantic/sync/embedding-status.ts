@@ -35,21 +35,20 @@ export async function embeddingStatus(
   { db, embeddings }: { db: Database; embeddings: Embeddings },
   projectId: number,
 ): Promise<EmbeddingStatus> {
-  const modelId = await embeddings.modelId().catch(() => null)
-  const { model } = embeddings
-  if (modelId === null || model === null) return { ...DISABLED, status: 'unavailable', problem: embeddings.problem }
+  const { modelId, provider, name, dimensions, isOpen } = await embeddings.known(projectId)
   const key = { projectId, modelId }
   return db.read(async (snapshot) => {
     const counts = await embeddingCounts(snapshot, key)
-    const problem = await lastProblem(snapshot, key)
+    const problem = (isOpen ? null : embeddings.problem) ?? (await lastProblem(snapshot, key))
     const completed = await completedModels(snapshot, projectId)
-    const isChanging = completed.length > 0 && !completed.some(({ id }) => id === modelId)
+    const isChanging = isOpen && completed.length > 0 && !completed.some(({ id }) => id === modelId)
+    const isUnavailable = !isOpen || problem !== null
     return {
       ...counts,
-      status: problem !== null ? 'unavailable' : counts.pending > 0 || isChanging ? 'indexing' : 'ready',
-      provider: model.provider,
-      model: model.name,
-      dimensions: model.dimensions,
+      status: isUnavailable ? 'unavailable' : counts.pending > 0 || isChanging ? 'indexing' : 'ready',
+      provider,
+      model: name,
+      dimensions,
       failures: await someFailedNotes(snapshot, key, SHOWN_FAILURES),
       problem,
       ...advice(counts, isChanging),
