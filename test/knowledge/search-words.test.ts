@@ -99,6 +99,14 @@ eachServer('search by words', (notes) => {
     assert.deepEqual(unspaced.results[0]?.snippets.map(marked), ['東京の<喫茶>店', '東京都の古い<喫茶>店で飲む。'])
   })
 
+  test('marks words of scripts without spaces and with marks as a whole', async () => {
+    await notes().create({ title: 'บันทึก', directory: 'places', content: 'ฉันดื่มน้ำที่แม่น้ำใหญ่แล้วไปห้องสมุด' })
+    const shown = async (text: string) =>
+      (await search(notes(), text)).results.flatMap((hit) => hit.snippets.map(marked))
+    assert.deepEqual(await shown('แม่น้ำ'), ['ฉันดื่มน้ำที่<แม่น้ำ>ใหญ่แล้วไปห้องสมุด'])
+    assert.deepEqual(await shown('ห้องสมุดโรงเรียน'), ['ฉันดื่มน้ำที่แม่น้ำใหญ่แล้วไป<ห้องสมุด>'])
+  })
+
   test('tries again with some of the words when no note has all words of a question', async () => {
     assert.deepEqual(titles(await search(notes(), 'astronaut beans preference')), ['Coffee Brewing'])
     assert.deepEqual(titles(await search(notes(), 'beans astronaut')), [])

@@ -7,7 +7,8 @@ export function anyWord(question: Question): Question | null {
   const words = [...new Set(question.words)]
   const telling = words.filter((word) => !STOP_WORDS.has(word))
   const asked = telling.length > 0 ? telling : words
-  return words.length < 2 ? null : { ...question, tree: { kind: 'or', parts: asked.map(wordTerm) }, words: asked }
+  if (words.length < 2) return null
+  return { ...question, tree: { kind: 'or', parts: asked.map(wordTerm) }, whole: question.tree, words: asked }
 }
 
 /** Written as people speak: three words or more, of which some only hold the others together. */

@@ -35,8 +35,12 @@ const LETTERS_AS: Record<string, string> = {
 const NO_LETTERS_THERE = /[\p{M}\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3]/gu
 const PRIVATE_USE = 0xe000
 const PRIVATE_USE_SIZE = 6400
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu
+const UNSPACED_SCRIPTS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`
+const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]+`, 'gu')
+const NOT_UNSPACED = new RegExp(`[^${UNSPACED_SCRIPTS}]`, 'gu')
+// Half-width voice marks of Japanese change the character before.
+const UNSPACED_STRETCH = new RegExp(String.raw`[${UNSPACED_SCRIPTS}ﾞﾟ][${UNSPACED_SCRIPTS}\p{M}ﾞﾟ]*`, 'gu')
+const UNSPACED_WORD = new RegExp(String.raw`^[${UNSPACED_SCRIPTS}\ue000-\uf8ff]{1,2}$`, 'u')
 // All of them stand behind the alphabets; most texts that are not plain hold none.
 const MAYBE_UNSPACED = /[\u0e00-\u109f\u1100-\uffff]/
 
@@ -53,6 +57,22 @@ export function indexWords(text: string): string[] {
 /** The words of a question. One that was cut, and the only character of its run, is found by prefix. */
 export function queryWords(text: string): string[] {
   return words(text, false)
+}
+
+/** The next stretch of a run of letters, as it is written, that is cut into pairs. */
+export function unspacedStretch(run: string, from: number): RegExpExecArray | null {
+  UNSPACED_STRETCH.lastIndex = from
+  return UNSPACED_STRETCH.exec(run)
+}
+
+/** The characters of such a stretch of which the index makes pairs; blank for what is none of them. */
+export function unspacedLetters(stretch: string): string {
+  return folded(stretch).replace(NOT_UNSPACED, ' ').replace(NO_LETTERS_THERE, toPrivateUse)
+}
+
+/** Whether a word of the index or of a question is one of such characters, or a pair. */
+export function isUnspacedWord(word: string): boolean {
+  return UNSPACED_WORD.test(word)
 }
 
 export function isAscii(text: string): boolean {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { parseQuestion, type Question } from './question/question.ts'
+import fc from 'fast-check'
+import { parseQuestion, type Question, relaxed } from './question/question.ts'
+import { indexWords, unspacedLetters } from './search-text.ts'
 import { snippetsOf } from './snippets.ts'
 
 const marked = (content: string, question: string | Question, title = '') => {
@@ -35,6 +37,107 @@ describe('a snippet', () => {
     assert.deepEqual(marked('私は東京都に住む', '都'), ['私は東京<都>に住む'])
     assert.deepEqual(marked('ｶﾞｷﾞとiPhone東京15', 'ガギ iphone'), ['<ｶﾞｷﾞ>と<iPhone>東京15'])
     assert.deepEqual(marked('대한민국', '민국'), ['대한<민국>'])
+  })
+
+  const THAI = 'ฉันดื่มน้ำที่แม่น้ำใหญ่แล้วไปห้องสมุด'
+  const UNSPACED: [content: string, question: string, shown: string][] = [
+    [THAI, 'แม่น้ำ', 'ฉันดื่มน้ำที่<แม่น้ำ>ใหญ่แล้วไปห้องสมุด'],
+    [THAI, 'น้ำ', 'ฉันดื่ม<น้ำ>ที่แม่<น้ำ>ใหญ่แล้วไปห้องสมุด'],
+    [THAI, 'ใหญ่', 'ฉันดื่มน้ำที่แม่น้ำ<ใหญ่>แล้วไปห้องสมุด'],
+    [THAI, 'ห้องสมุด', 'ฉันดื่มน้ำที่แม่น้ำใหญ่แล้วไป<ห้องสมุด>'],
+    [THAI, '"ห้องสมุด"', 'ฉันดื่มน้ำที่แม่น้ำใหญ่แล้วไป<ห้องสมุด>'],
+    [THAI, 'น้ำ ห้องสมุด', 'ฉันดื่ม<น้ำ>ที่แม่<น้ำ>ใหญ่แล้วไป<ห้องสมุด>'],
+    [THAI, 'ที', 'ฉันดื่มน้ำ<ที่>แม่น้ำใหญ่แล้วไปห้องสมุด'],
+    ['ขอ น\u0e49\u0e4d\u0e32 เย็น', 'น้ำ', 'ขอ <น\u0e49\u0e4d\u0e32> เย็น'],
+    ['ខ្ញុំរៀនភាសាខ្មែរនៅផ្ទះ', 'ភាសា', 'ខ្ញុំរៀន<ភាសា>ខ្មែរនៅផ្ទះ'],
+    ['ခင်ဗျားရေသောက်မလား', 'ရေ', 'ခင်ဗျား<ရေ>သောက်မလား'],
+    ['ຂ້ອຍດື່ມນ້ຳພາຍໃນບ້ານ', 'ນ້ຳ', 'ຂ້ອຍດື່ມ<ນ້ຳ>ພາຍໃນບ້ານ'],
+    ['大阪と東京、京都と大京', '東京', '大阪と<東京>、京都と大京'],
+    ['東大と京都と東京都', '東京都', '東大と京都と<東京都>'],
+    ['はは゛ハﾊﾞﾊﾟ', 'バ', 'はは゛ハ<ﾊﾞ>ﾊﾟ'],
+    ['대한민국'.normalize('NFD'), '한민', `대<${'한민'.normalize('NFD')}>국`.normalize('NFD')],
+    ['하ㅠㅠㅠ ㄱㅏ방', '하 가', '<하>ㅠㅠㅠ <ㄱㅏ>방'],
+    ['𠮷野家と𠮷𠮷', '𠮷', '<𠮷>野家と<𠮷𠮷>'],
+    ['あ゙い', 'い', 'あ゙<い>'],
+  ]
+  for (const [content, question, shown] of UNSPACED) {
+    test(`marks all of ${question} and nothing beside it in ${content}`, () => {
+      assert.deepEqual(marked(content, question), [shown])
+    })
+  }
+
+  test('marks a phrase in several scripts only where all of it stands', () => {
+    const text = 'iPhone東京15 東京 iPhone 東京都 大阪'
+    assert.deepEqual(marked(text, '"iPhone東京15"'), ['<iPhone東京15> 東京 iPhone 東京都 大阪'])
+    assert.deepEqual(marked(text, '"京都 大阪"'), ['iPhone東京15 東京 iPhone 東<京都> <大阪>'])
+    assert.deepEqual(marked(text, '"東京 iphone 東"'), ['iPhone東京15 <東京> <iPhone> <東>京都 大阪'])
+    assert.deepEqual(marked(text, '"東京 大阪"'), [])
+  })
+
+  test('where some of a question is enough, marks the words that are there as a whole', () => {
+    const some = (text: string) => relaxed(parseQuestion(text)) as Question
+    assert.deepEqual(marked(THAI, some('แม่น้ำ')), ['ฉันดื่มน้ำที่<แม่น้ำ>ใหญ่แล้วไปห้องสมุด'])
+    assert.deepEqual(marked(THAI, some('ห้องสมุดโรงเรียน')), ['ฉันดื่มน้ำที่แม่น้ำใหญ่แล้วไป<ห้องสมุด>'])
+    assert.deepEqual(marked('東京の天気', some('東京天気予報')), ['<東京>の<天気>'])
+  })
+
+  test('marks whole words and begins and ends with whole characters in a long run', () => {
+    const word = 'ห้องสมุด'
+    const content = `${'ที่นี่มีน้ำดื่มเย็นๆ'.repeat(40)}${word}${'กำลังไปที่แม่น้ำใหญ่'.repeat(40)}${word}${'ผู้คน'.repeat(100)}`
+    for (let shift = 0; shift < 12; shift++) {
+      const snippets = snippetsOf(
+        { title: '', tags: [], permalink: null, content: `${'ก'.repeat(shift)}${content.slice(shift)}` },
+        parseQuestion(word),
+      )
+      assert.equal(snippets.length, 2)
+      for (const { text, highlights } of snippets) {
+        assert.deepEqual(
+          highlights.map(([start, end]) => text.slice(start, end)),
+          [word],
+        )
+        assert.doesNotMatch(text, /^[\p{M}ำ]/u)
+        assert.ok(!/^[\p{M}ำ]/u.test(content.slice(content.indexOf(text) + text.length)))
+      }
+    }
+  })
+
+  test('marks every word once in a run with very many of them', () => {
+    const [shown, ...more] = marked('น้ำแข็ง'.repeat(20_000), 'แข็ง')
+    assert.match(shown as string, /^(น้ำ<แข็ง>)+/)
+    assert.ok(more.length <= 2)
+  })
+
+  test('marks what was asked for, however it is written', () => {
+    const letter = fc.constantFrom(
+      ...'กนมญหอแใัี่้๊ำาຂນ້ຳສភាសខ្មရေသကက်東京都日はバパー한국ㄱㅏㅠ𠮷',
+      'ﾊ',
+      'ﾞ',
+      '\u3099',
+      '\u1112',
+      '\u1161',
+      '\u11ab',
+    )
+    const text = fc.string({ unit: letter, minLength: 1, maxLength: 12 })
+    const form = fc.constantFrom('NFC', 'NFD', 'NFKC', 'NFKD')
+    fc.assert(
+      fc.property(text, text, text, form, form, (before, asked, after, one, other) => {
+        const content = `${before}${asked}${after}`.normalize(one)
+        const letters = unspacedLetters(asked)
+        const isThere = unspacedLetters(content).includes(letters) && !letters.includes(' ')
+        const snippets = snippetsOf(
+          { title: content, tags: [], permalink: null, content: '' },
+          parseQuestion(asked.normalize(other)),
+        )
+        if (isThere) assert.equal(snippets.length, 1)
+        for (const { text: shown, highlights } of snippets) {
+          for (const [start, end] of highlights) {
+            const marked = shown.slice(start, end)
+            if (letters.includes(' ')) assert.ok(indexWords(marked).length > 0)
+            else assert.ok(unspacedLetters(marked).includes(letters), `${marked} of ${content}`)
+          }
+        }
+      }),
+    )
   })
 
   test('marks other forms of an English word by its stem', () => {
@@ -97,9 +200,17 @@ describe('a snippet', () => {
       '東'.repeat(50_000),
       'é'.repeat(50_000),
       '\u0301'.repeat(1_000),
+      '東京'.repeat(50_000),
+      `ก${'้'.repeat(100_000)}ำ`,
+      '้'.repeat(100_000),
+      'ㅏ'.repeat(50_000),
+      '\u1100\u1161\u11a8'.repeat(30_000),
+      `東${'\u0301'.repeat(50_000)}京`,
+      'あ゙'.repeat(50_000),
     ]
+    const long = `${'ก'.repeat(31)}ข`
     for (const text of texts) {
-      for (const question of ['word', '東京', 'e', '\ud800']) {
+      for (const question of ['word', '東京', 'e', '\ud800', 'ก', 'ก้', '각', 'あ', `"東京 京" ${long} "あ 東"`]) {
         for (const { highlights, text: shown } of snippetsOf(
           { title: text, tags: [], permalink: null, content: text },
           parseQuestion(question),

@@ -1,21 +1,16 @@
-import { indexWords } from './search-text.ts'
+import { indexWords, unspacedStretch } from './search-text.ts'
+import { UnspacedRun } from './unspaced-run.ts'
 
 /** A place in a text, and the words that it is in the index. */
 export interface WordPlace {
   start: number
   end: number
   words: readonly string[]
-  /** One or two characters of a script without spaces: equal to what is looked for, or not at all. */
-  isExact: boolean
 }
 
 const RUN = /[\p{L}\p{N}\p{M}]+/uy
 const LETTER = /[\p{L}\p{N}\p{M}]/u
 const MARK = /[\p{M}ﾞﾟ]/u
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}ﾞﾟ]/u
-// Half-width voice marks of Japanese count as letters, but change the one before.
-const CHARACTER = /[^\p{M}ﾞﾟ][\p{M}ﾞﾟ]*|[\p{M}ﾞﾟ]/gu
 
 const ASCII = 128
 const ASCII_LETTERS = new Uint8Array(ASCII)
@@ -23,9 +18,9 @@ for (let code = 0; code < ASCII; code++) if (/[a-z0-9]/i.test(String.fromCharCod
 
 /**
  * The places of words in a text that may begin with one of these characters, which few words of a text do: the others are passed
- * over without being read.
+ * over without being read. Whatever is written without spaces is left to the caller to look into.
  */
-export function* wordPlaces(text: string, beginnings: ReadonlySet<number>): Generator<WordPlace> {
+export function* wordPlaces(text: string, beginnings: ReadonlySet<number>): Generator<WordPlace | UnspacedRun> {
   for (let at = 0; at < text.length; ) {
     if (!isLetterAt(text, at)) {
       at++
@@ -34,22 +29,16 @@ export function* wordPlaces(text: string, beginnings: ReadonlySet<number>): Gene
     const end = asciiEnd(text, at)
     if (end > at && (end === text.length || !isLetterAt(text, end))) {
       if (beginnings.has(firstCode(text, at))) {
-        yield { start: at, end, words: [text.slice(at, end).toLowerCase()], isExact: false }
+        yield { start: at, end, words: [text.slice(at, end).toLowerCase()] }
       }
       at = end
       continue
     }
     RUN.lastIndex = at
     const run = RUN.exec(text)?.[0] ?? ' '
-    if (UNSPACED.test(run)) yield* unspacedPlaces(run, at, beginnings)
-    else if (mayBegin(run, 0, beginnings)) yield spacedPlace(run, 0, run.length, at)
+    yield* runPlaces(run, at, beginnings)
     at += run.length
   }
-}
-
-/** Whether a word of a question is one or two characters of such a script. */
-export function isUnspaced(word: string): boolean {
-  return UNSPACED.test(word)
 }
 
 function isLetterAt(text: string, at: number): boolean {
@@ -64,33 +53,19 @@ function asciiEnd(text: string, start: number): number {
   return end
 }
 
-/** Each character and each pair of neighbours, as the index has them. */
-function* unspacedPlaces(run: string, offset: number, beginnings: ReadonlySet<number>): Generator<WordPlace> {
-  let spacedFrom = -1
-  let before: RegExpExecArray | null = null
-  for (const match of run.matchAll(CHARACTER)) {
-    const [text] = match
-    if (!UNSPACED.test(text)) {
-      if (spacedFrom === -1) spacedFrom = match.index
-      before = null
-      continue
-    }
-    if (spacedFrom !== -1) yield spacedPlace(run, spacedFrom, match.index, offset)
-    spacedFrom = -1
-    const end = offset + match.index + text.length
-    if (before !== null && mayBegin(run, before.index, beginnings)) {
-      yield { start: offset + before.index, end, words: indexWords(before[0] + text).slice(0, 1), isExact: true }
-    }
-    if (mayBegin(run, match.index, beginnings)) {
-      yield { start: offset + match.index, end, words: indexWords(text).slice(0, 1), isExact: true }
-    }
-    before = match
+function* runPlaces(run: string, offset: number, beginnings: ReadonlySet<number>): Generator<WordPlace | UnspacedRun> {
+  let end = 0
+  for (let next = unspacedStretch(run, 0); next !== null; next = unspacedStretch(run, end)) {
+    const { index, 0: stretch } = next
+    if (index > end && mayBegin(run, end, beginnings)) yield spacedPlace(run, end, index, offset)
+    yield new UnspacedRun(stretch, offset + index)
+    end = index + stretch.length
   }
-  if (spacedFrom !== -1) yield spacedPlace(run, spacedFrom, run.length, offset)
+  if (end < run.length && mayBegin(run, end, beginnings)) yield spacedPlace(run, end, run.length, offset)
 }
 
 function spacedPlace(run: string, start: number, end: number, offset: number): WordPlace {
-  return { start: offset + start, end: offset + end, words: indexWords(run.slice(start, end)), isExact: false }
+  return { start: offset + start, end: offset + end, words: indexWords(run.slice(start, end)) }
 }
 
 /** A character with marks behind it may become any other. */

@@ -14,6 +14,8 @@ export type Node = Term | { kind: 'and' | 'or'; parts: Node[] } | { kind: 'not';
 export interface Question {
   /** Null: nothing to look for. */
   tree: Node | null
+  /** What was asked, where some of its words are enough. */
+  whole?: Node
   /** Of `tag:a,b`. */
   tags: string[]
   /** No operators, quotes. */
@@ -55,7 +57,7 @@ export function relaxed(question: Question): Question | null {
   const telling = words.filter((word) => !STOP_WORDS.has(word))
   if (telling.every((word) => DIGITS.test(word))) return null
   const parts = telling.slice(0, MOST_TERMS).map(wordTerm)
-  return { ...question, tree: join('or', parts), words: telling }
+  return { ...question, tree: join('or', parts), whole: tree, words: telling }
 }
 
 /** Recursive descent; what is missing or superfluous is passed over. */
