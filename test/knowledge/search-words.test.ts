@@ -137,6 +137,7 @@ eachServer('search by words', (notes) => {
     assert.deepEqual((await entities({ tags: ['hot'] })).toSorted(), ['Coffee Brewing', 'Water'])
     assert.deepEqual(await entities({ tags: ['hot', 'brew'] }), ['Coffee Brewing'])
     assert.deepEqual(await entities({ text: 'tag:hot,brew' }), ['Coffee Brewing'])
+    assert.deepEqual(await entities({ tags: ['#hot', '#brew'] }), ['Coffee Brewing'])
     assert.deepEqual(await entities({ status: 'final' }), ['Water'])
     assert.deepEqual(await entities({ metadata_filters: { rating: { $gt: 5 } } }), ['Water'])
     assert.deepEqual(await entities({ metadata_filters: { 'source.country': 'Peru' } }), ['Coffee Brewing'])
@@ -148,6 +149,35 @@ eachServer('search by words', (notes) => {
       facts.results.map(({ type, category }) => [type, category]),
       [['observation', 'method']],
     )
+  })
+
+  test('filters find what is written in another Unicode form, which is answered as it was written', async () => {
+    const project = await notes().project('Forms')
+    const content = (city: string) => `---\ntags: [${city}]\nstatus: ${city}\ntype: ${city}\n---\n\n- [${city}] fact\n`
+    const [composed, decomposed] = ['z\u00fcrich', 'zu\u0308rich']
+    await project.create({ title: 'One', content: content(composed) })
+    await project.create({ title: 'Two', content: content(decomposed) })
+    for (const city of [composed, decomposed]) {
+      const asked = [
+        { tags: [city] },
+        { text: `tag:${city}` },
+        { status: city },
+        { note_types: [city] },
+        { metadata_filters: { status: city } },
+      ]
+      for (const filters of asked) {
+        const { results } = await search(project, { entity_types: ['entity'], ...filters })
+        assert.deepEqual(
+          results.map(({ title, metadata }) => [title, metadata?.status]),
+          [
+            ['Two', decomposed],
+            ['One', composed],
+          ],
+          JSON.stringify(filters),
+        )
+      }
+      assert.deepEqual(titles(await search(project, { categories: [city] })), ['Two', 'One'])
+    }
   })
 
   test('has nothing for nobody who asks nothing', async () => {

@@ -3,6 +3,7 @@ import { before, test } from 'node:test'
 import type { SearchFilters } from '../../src/knowledge/search/filters.ts'
 import { parseMetadataFilters } from '../../src/knowledge/search/metadata-filter.ts'
 import { filterNotes } from '../../src/knowledge/search/store-search.ts'
+import { canonicalType } from '../../src/knowledge/text/note-metadata.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { SearchedNotes } from './knowledge-search-notes.ts'
 
@@ -129,4 +130,56 @@ eachDatabase('filters of a search', (context) => {
     assert.deepEqual(await matching('*', { kinds: ['observation'] }), [])
     assert.deepEqual(await matching(`${'*a'.repeat(200)}*`), [])
   })
+})
+
+eachDatabase('filters of a search in any Unicode form', (context) => {
+  const [COMPOSED, DECOMPOSED] = ['\u00dcbung', 'U\u0308bung']
+  let notes: SearchedNotes
+  before(async () => {
+    notes = await SearchedNotes.open(await context.open())
+    const draft = (id: number, name: string) => ({
+      id,
+      title: `Note ${id}`,
+      body: `shared\n\n- [${name}] shared fact\n`,
+      metadata: { status: name, tags: [name, 'Alpha'], place: { name } },
+      type: canonicalType(name),
+      updatedAt: 100 * id,
+    })
+    await notes.add([draft(1, COMPOSED), draft(2, DECOMPOSED), draft(3, 'Ubung')])
+  })
+
+  for (const name of [COMPOSED, DECOMPOSED]) {
+    const form = name === COMPOSED ? 'composed' : 'decomposed'
+    const FILTERS: [member: string, filters: SearchFilters][] = [
+      ['tags', { tags: [name] }],
+      ['tags with a #', { tags: [`#${name.toLowerCase()}`, '#alpha'] }],
+      ['note types', { noteTypes: [name] }],
+      ['status', { status: name }],
+      ['a value', { metadata: parseMetadataFilters({ status: name }) }],
+      ['all values', { metadata: parseMetadataFilters({ tags: [name, 'alpha'] }) }],
+      ['one of some values', { metadata: parseMetadataFilters({ 'place.name': { $in: ['x', name] } }) }],
+      ['a range', { metadata: parseMetadataFilters({ 'place.name': { $between: [name, name] } }) }],
+    ]
+    for (const [member, filters] of FILTERS) {
+      test(`${member}, ${form}: every note that has it is found`, async () => {
+        const { rows } = await notes.find({ mode: 'none' }, { kinds: ['note'], ...filters })
+        assert.deepEqual(
+          rows.map(({ noteId }) => noteId),
+          [2, 1],
+        )
+        assert.deepEqual((await notes.notes('shared', filters)).toSorted(), [1, 2])
+        assert.deepEqual([...(await filterNotes(notes.db, notes.project, [1, 2, 3], filters))].toSorted(), [1, 2])
+      })
+    }
+
+    test(`categories, ${form}: every observation that has it is found`, async () => {
+      const { rows } = await notes.text('shared', { categories: [name] })
+      assert.deepEqual(rows.map(({ noteId, kind }) => `${noteId} ${kind}`).sort(), ['1 observation', '2 observation'])
+    })
+
+    test(`tag: in a question, ${form}: every note that has it is found`, async () => {
+      assert.deepEqual(await notes.notes(`tag:${name}`), [2, 1])
+      assert.deepEqual(await notes.notes(`tag:#${name},#alpha`), [2, 1])
+    })
+  }
 })

@@ -3,7 +3,7 @@ import type { MetadataFilter } from './metadata-filter.ts'
 import type { Question } from './question/question.ts'
 import type { RowKind } from './row-number.ts'
 
-/** What every row that is found must fulfil besides. Absent is the same as an empty list. */
+/** What every row that is found must fulfil besides, in any Unicode form. Absent is the same as an empty list. */
 export interface SearchFilters {
   /** As the caller wrote them; compared in their canonical form. */
   noteTypes?: string[]

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import { isAppError } from '../../platform/errors/app-error.ts'
 import { parseMetadataFilters } from './metadata-filter.ts'
@@ -16,6 +17,8 @@ const METADATA = {
   nothing: null,
   date: '2026-02-01',
   zero: -0,
+  city: 'Zu\u0308rich',
+  cities: ['K\u00f6ln', 'A\u030angermu\u0308nde \u00fcberall'],
 }
 
 const CASES: [filters: Record<string, unknown>, passes: boolean][] = [
@@ -46,6 +49,17 @@ const CASES: [filters: Record<string, unknown>, passes: boolean][] = [
   [{ date: { $lt: '2026-02-01' } }, false],
   [{ missing: { $lt: 'x' } }, false],
   [{ zero: 0 }, true],
+  [{ tags: '#red' }, true],
+  [{ tags: ['##Red', 'blue'] }, true],
+  [{ tags: '#' }, false],
+  [{ status: '#draft' }, false],
+  [{ city: 'Z\u00fcrich' }, true],
+  [{ city: 'Zu\u0308rich' }, true],
+  [{ city: 'Zurich' }, false],
+  [{ cities: ['Ko\u0308ln', '\u00c5ngerm\u00fcnde \u00fcberall'] }, true],
+  [{ cities: { $in: ['\u212bngermu\u0308nde u\u0308berall', 'x'] } }, true],
+  [{ city: { $between: ['Z\u00fcrich', 'Z\u00fcrich'] } }, true],
+  [{ city: { $gt: 'Z\u00fcrich' } }, false],
 ]
 for (const [filters, expected] of CASES) {
   test(`${JSON.stringify(filters)} ${expected ? 'passes' : 'does not pass'}`, () => {
@@ -89,4 +103,16 @@ for (const value of REFUSED) {
 test('no filters at all are none', () => {
   assert.deepEqual(parseMetadataFilters(undefined), [])
   assert.deepEqual(parseMetadataFilters(null), [])
+})
+
+test('words of an index that an earlier version wrote are looked for in the form that a note has', () => {
+  const [words] = filterWords(parseMetadataFilters({ city: 'Z\u00fcrich' }))
+  assert.deepEqual(
+    words,
+    ['Z\u00fcrich', 'Zu\u0308rich'].map((city) => `f${hash('sha256', `city\0${city}`, 'hex').slice(0, 11)}`),
+  )
+  assert.deepEqual(
+    filterWords(parseMetadataFilters({ city: ['Bern', 'Basel'] })).map(({ length }) => length),
+    [1, 1],
+  )
 })

@@ -1,6 +1,8 @@
 import type { JsonValue, Metadata } from '../text/metadata.ts'
 import { tagsOf } from '../text/note-metadata.ts'
+import { withoutHashes } from '../text/tags.ts'
 import type { Bound, MetadataCondition, MetadataFilter, MetadataScalar } from './metadata-filter.ts'
+import { composed } from './unicode-forms.ts'
 
 /** What of the frontmatter filters can compare: each key, dotted where it is inside another, with its values. */
 export type MetadataValues = ReadonlyMap<string, readonly MetadataScalar[]>
@@ -46,11 +48,17 @@ function passes(key: string, own: readonly MetadataScalar[], condition: Metadata
 
 const BOOLEAN = /^(?:true|false)$/i
 
-/** Equal for values that count as equal: numbers however they are written, true and false and tags in any case. */
+/** Equal for values that count as equal: numbers however they are written, texts in any Unicode form, true, false and tags in any case. */
 export function sameForm(key: string, value: MetadataScalar): string {
-  const number = asNumber(value)
+  return composed(writtenForm(key, value))
+}
+
+/** Likewise, except that Unicode forms differ. */
+export function writtenForm(key: string, value: MetadataScalar): string {
+  const own = key === 'tags' ? withoutHashes(String(value)) : value
+  const number = asNumber(own)
   if (number !== null) return String(number)
-  const text = String(value)
+  const text = String(own)
   return key === 'tags' || BOOLEAN.test(text) ? text.toLowerCase() : text
 }
 
@@ -66,7 +74,8 @@ function isBelow(value: MetadataScalar, high: Bound | null): boolean {
 function isInOrder(one: MetadataScalar, other: MetadataScalar, maybeEqual: boolean): boolean {
   const [a, b] = [asNumber(one), asNumber(other)]
   if (a !== null && b !== null) return maybeEqual ? a <= b : a < b
-  return maybeEqual ? String(one) <= String(other) : String(one) < String(other)
+  const [first, second] = [composed(String(one)), composed(String(other))]
+  return maybeEqual ? first <= second : first < second
 }
 
 function asNumber(value: MetadataScalar): number | null {

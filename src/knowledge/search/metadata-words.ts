@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
 import type { Metadata } from '../text/metadata.ts'
-import type { MetadataFilter, MetadataScalar } from './metadata-filter.ts'
-import { metadataValues, sameForm } from './metadata-values.ts'
+import type { MetadataFilter } from './metadata-filter.ts'
+import { metadataValues, sameForm, writtenForm } from './metadata-values.ts'
+import { composed, unicodeForms } from './unicode-forms.ts'
 
 const LENGTH = 11
 // Different for almost every note, so that words for them would cost more than they are worth.
@@ -13,7 +14,7 @@ export function metadataWords(metadata: Metadata): string[] {
   for (const [key, values] of metadataValues(metadata)) {
     if (WITHOUT_WORDS.has(key)) continue
     words.add(keyWord(key))
-    for (const value of values) words.add(valueWord(key, value))
+    for (const value of values) words.add(valueWord(key, sameForm(key, value)))
   }
   return [...words]
 }
@@ -23,8 +24,10 @@ export function filterWords(filters: readonly MetadataFilter[]): string[][] {
   return filters.flatMap(({ key, condition }) => {
     if (WITHOUT_WORDS.has(key)) return []
     if (condition.op === 'range') return [[keyWord(key)]]
-    const words = condition.values.map((value) => valueWord(key, value))
-    return condition.op === 'in' ? [words] : words.map((word) => [word])
+    const words = condition.values.map((value) => {
+      return unicodeForms(writtenForm(key, value)).map((form) => valueWord(key, form))
+    })
+    return condition.op === 'in' ? [words.flat()] : words
   })
 }
 
@@ -35,7 +38,12 @@ export function mustCompare({ key, condition }: MetadataFilter): boolean {
 
 /** The scope word of observations of a category. */
 export function categoryWord(category: string): string {
-  return `c${digest(category)}`
+  return `c${digest(composed(category))}`
+}
+
+/** Those of which an observation of the category has one. */
+export function categoryWords(category: string): string[] {
+  return unicodeForms(category).map((form) => `c${digest(form)}`)
 }
 
 function keyWord(key: string): string {
@@ -43,8 +51,8 @@ function keyWord(key: string): string {
 }
 
 // Nothing in a key is a NUL, so key and value cannot be mistaken for another pair.
-function valueWord(key: string, value: MetadataScalar): string {
-  return `f${digest(`${key}\0${sameForm(key, value)}`)}`
+function valueWord(key: string, form: string): string {
+  return `f${digest(`${key}\0${form}`)}`
 }
 
 // Notes have most of their keys, types and categories in common with others. A longer one may be a piece of a text to the engine, and

@@ -3,9 +3,10 @@ import { canonicalType } from '../text/note-metadata.ts'
 import type { SearchFilters } from './filters.ts'
 import type { MetadataFilter } from './metadata-filter.ts'
 import { metadataValues, passesFilters } from './metadata-values.ts'
-import { categoryWord, filterWords, mustCompare } from './metadata-words.ts'
+import { categoryWords, filterWords, mustCompare } from './metadata-words.ts'
 import type { RowKind } from './row-number.ts'
 import { KIND_WORDS, typeWord } from './search-scope.ts'
+import { composed, unicodeForms } from './unicode-forms.ts'
 
 /** What of a note filters look at. */
 export interface FilteredNote {
@@ -29,22 +30,23 @@ const ALL_KINDS: readonly RowKind[] = ['note', 'observation', 'relation']
 
 export function prepareFilters(filters: SearchFilters): PreparedFilters {
   const metadata = allMetadata(filters)
-  const types = new Set((filters.noteTypes ?? []).map(canonicalType))
+  const typeKeys = (filters.noteTypes ?? []).flatMap((type) => unicodeForms(type).map(canonicalType))
+  const types = new Set(typeKeys.map(composed))
   const categories = filters.categories ?? []
   const { after } = filters
   const asked = filters.kinds?.length ? filters.kinds : ALL_KINDS
   // Nothing but an observation has a category.
   const kinds = asked.filter((kind) => categories.length === 0 || kind === 'observation')
   const scope = filterWords(metadata)
-  if (types.size > 0) scope.push([...types].map(typeWord))
-  if (categories.length > 0) scope.push([...new Set(categories)].map(categoryWord))
+  if (types.size > 0) scope.push([...new Set([...types, ...typeKeys])].map(typeWord))
+  if (categories.length > 0) scope.push([...new Set(categories.flatMap(categoryWords))])
   if (kinds.length < ALL_KINDS.length) scope.push([...new Set(kinds)].map((kind) => KIND_WORDS[kind]))
   return {
     scope,
     mustCompare: after !== undefined || metadata.some(mustCompare),
     kinds: kinds.length === 0 ? null : new Set(kinds),
     passes: (note) =>
-      (types.size === 0 || types.has(note.type_key)) &&
+      (types.size === 0 || types.has(composed(note.type_key))) &&
       (after === undefined || note.updated_at >= after) &&
       (metadata.length === 0 || passesFilters(metadataValues(JSON.parse(note.metadata)), metadata)),
   }

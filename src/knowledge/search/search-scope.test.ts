@@ -25,3 +25,7 @@ test('a name is found by any beginning of its words', () => {
   }
   for (const word of kept) assert.ok(word.isWellFormed())
 })
+
+test('a type has the same word in every Unicode form', () => {
+  assert.deepEqual(scopeWords(1, 'note', 'u\u0308bung'), scopeWords(1, 'note', '\u00fcbung'))
+})

@@ -1,11 +1,12 @@
 import type { RowKind } from './row-number.ts'
+import { composed } from './unicode-forms.ts'
 
 /**
  * Words that a search is narrowed by: project, kind of row, type of the note. No text of a user stands where they do, and each is
  * one word to every tokenizer: a-y and digits as they are, anything else by its number.
  */
 export function scopeWords(projectId: number, kind: RowKind, typeKey: string): string[] {
-  return [projectWord(projectId), KIND_WORDS[kind], typeWord(typeKey)]
+  return [projectWord(projectId), KIND_WORDS[kind], typeWord(composed(typeKey))]
 }
 
 export function projectWord(projectId: number): string {

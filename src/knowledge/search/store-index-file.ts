@@ -23,7 +23,8 @@ export interface IndexState {
   isWhole: boolean
 }
 
-// Whatever changes what stands in the rows gets the next number; indexes of another one are made anew.
+// Whatever changes what stands in the rows gets the next number, unless what stood there is looked for, too (unicode-forms.ts);
+// indexes of another one are made anew.
 const FORMAT = 4
 // For the worker and, for a moment, the one who looks at the file.
 const CACHE_KIB = 8_192

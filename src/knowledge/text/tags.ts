@@ -37,7 +37,8 @@ function arrayInText(text: string): string[] | null {
   }
 }
 
-function withoutHashes(text: string): string {
+/** A tag as it is kept, however many `#` it was written with. */
+export function withoutHashes(text: string): string {
   let start = 0
   while (text[start] === '#') start++
   return start === 0 ? text : text.slice(start).trimStart()
