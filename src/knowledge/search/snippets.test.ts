@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
+import { phraseWords } from './question/phrase-words.ts'
 import { parseQuestion, type Question, relaxed } from './question/question.ts'
 import { indexWords, unspacedLetters } from './search-text.ts'
 import { snippetsOf } from './snippets.ts'
@@ -135,6 +136,30 @@ describe('a snippet', () => {
             if (letters.includes(' ')) assert.ok(indexWords(marked).length > 0)
             else assert.ok(unspacedLetters(marked).includes(letters), `${marked} of ${content}`)
           }
+        }
+      }),
+    )
+  })
+
+  test('marks a plain word of any script in a text of many, and nothing that does not have it', () => {
+    const alphabets = 'Café cafe\u0301 Straße ﬁsh iPhone 15 😀 हिन्दी שָׁלוֹם Ёлка'
+    const unspaced = '東京 京都 都 ガギ ｶﾞｷﾞ 민국 \u1106\u1175\u11ab น้ำ แม่น้ำ ใหญ่ ห้องสมุด ນ້ຳ ພາຍ ភាសា ខ្មែរ ရေ သောက်'
+    const words = `${alphabets} ${unspaced}`.split(' ')
+    const text = fc.array(fc.tuple(fc.constantFrom(...words), fc.constantFrom('', ' ', ', ', '。')), { maxLength: 20 })
+    fc.assert(
+      fc.property(text, fc.constantFrom(...words), (pieces, asked) => {
+        const title = pieces.flat().join('')
+        const [first = '', ...others] = phraseWords(asked)
+        const has = (own: string) => {
+          const kept = indexWords(own)
+          return kept.some(
+            (word, at) => word.startsWith(first) && others.every((other, next) => kept[at + 1 + next] === other),
+          )
+        }
+        const snippets = snippetsOf({ title, tags: [], permalink: null, content: '' }, parseQuestion(asked))
+        assert.equal(snippets.length, first !== '' && has(title) ? 1 : 0, `${asked} in ${title}`)
+        for (const { highlights } of snippets) {
+          for (const [start, end] of highlights) assert.ok(has(title.slice(start, end)), `${asked} in ${title}`)
         }
       }),
     )
