@@ -41,6 +41,27 @@ after(async () => {
   await db.close()
 })
 
+test('an operation of the users surface cannot ask that its answers are kept with their secrets', async () => {
+  const starting = startPlatform({
+    idempotency: new Idempotency({ db, clock: new SystemClock() }),
+    routes(server) {
+      operation(server, {
+        method: 'POST',
+        url: '/api/v2/secrets',
+        operationId: 'MakeSecret',
+        summary: 'Make',
+        surface: 'users',
+        access: 'signed_in',
+        rateLimit: null,
+        idempotent: { isCallersOwn: true },
+        schema: { response: { 200: Type.Object({ token: Type.String() }) } },
+        handler: () => ({ token: 'plain' }),
+      })
+    },
+  })
+  await assert.rejects(starting, /MakeSecret .* not kept whole/)
+})
+
 async function post(key: string, ...next: (() => unknown)[]): Promise<Response> {
   answers = next
   const headers = { authorization: 'Bearer admin', 'content-type': 'application/json', 'idempotency-key': key }

@@ -285,6 +285,18 @@ describe('Idempotency-Key', () => {
     assert.ok(!(await notes.paths()).includes('Twice.md'))
   })
 
+  test('gives metadata again as it was, whatever its keys are called', async () => {
+    const headers = { 'idempotency-key': 'named-like-secrets' }
+    const own = { token: 't1', api_key: 'a1', key: 'kk', nested: { password: 'pp', list: [{ secret: 's' }] } }
+    const wish = { title: 'Named like secrets', entity_metadata: own, content: '- [password] is a category' }
+    const first = await notes.post(wish, 201, { headers })
+    const again = await notes.post(wish, 201, { headers })
+    assert.equal(again.headers.get('idempotent-replayed'), 'true')
+    assert.equal(again.text, first.text)
+    const { token, api_key, key, nested } = again.body.entity_metadata
+    assert.deepEqual({ token, api_key, key, nested }, own)
+  })
+
   test('is one for each project', async () => {
     const headers = { 'idempotency-key': 'in-two-projects' }
     const wish = { title: 'In both' }

@@ -36,7 +36,7 @@ export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
     description:
       'Never changes a note that exists: 409 when its path, or one that differs only in spelling, is taken. The path is made from directory and title. Links of other notes that wait for this name are bound to it.',
     ...WRITE,
-    idempotent: {},
+    idempotent: { isCallersOwn: true },
     schema: { params: ProjectPath, body: EntityInput, response: { 201: EntityDocument } },
     async handler(request, reply) {
       const { project_id: projectId } = request.params

@@ -19,6 +19,8 @@ import { toAppError } from './to-app-error.ts'
 export interface Idempotent {
   /** Members of the answer that are kept empty, besides those with the name of a secret. */
   blank?: readonly string[]
+  /** The answer shows only what callers wrote, names included, so it is kept whole: `token` there is a word like others. */
+  isCallersOwn?: true
 }
 
 interface Pending {
@@ -39,7 +41,7 @@ export interface IdempotentHooks {
 export function idempotentHooks(
   platform: HttpPlatform,
   surface: Surface,
-  { blank = [] }: Idempotent,
+  { blank = [], isCallersOwn }: Idempotent,
 ): IdempotentHooks | undefined {
   const { idempotency, log } = platform
   if (idempotency === undefined) return undefined
@@ -48,7 +50,8 @@ export function idempotentHooks(
   async function settle({ claim, isPassing }: Pending, reply: FastifyReply, payload: unknown): Promise<void> {
     const status = reply.statusCode
     if (status >= 500 || isPassing || typeof payload !== 'string') return idempotency?.release(claim)
-    return idempotency?.keep(claim, { status, headers: keptHeaders(reply), body: blankSecrets(payload, blank) })
+    const body = isCallersOwn ? payload : blankSecrets(payload, blank)
+    return idempotency?.keep(claim, { status, headers: keptHeaders(reply), body })
   }
 
   return {

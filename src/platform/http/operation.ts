@@ -164,8 +164,12 @@ function jsonResponses(response: OperationSchema['response']): Record<string, TS
   return schemas
 }
 
-function refuseMistakes(platform: HttpPlatform, { operationId, schema, url }: AnyOperation): void {
+function refuseMistakes(platform: HttpPlatform, options: AnyOperation): void {
+  const { operationId, schema, url } = options
   if (platform.operations.has(operationId)) throw new Error(`Two operations are called ${operationId}`)
   if (Object.keys(schema?.response ?? {}).length === 0) throw new Error(`${operationId} says no response`)
   if (!url.startsWith('/')) throw new Error(`The path of ${operationId} must begin with a slash`)
+  if (options.surface === 'users' && idempotencyOf(options)?.isCallersOwn) {
+    throw new Error(`${operationId} answers with credentials or could one day: its answers are not kept whole`)
+  }
 }
