@@ -297,6 +297,31 @@ describe('Idempotency-Key', () => {
     assert.deepEqual({ token, api_key, key, nested }, own)
   })
 
+  test('gives the note again when its answer is too large to be kept or names too many people', async () => {
+    const people = Array.from({ length: 2_000 }, (_, n) => `user${n}@example.org`).join('\n')
+    for (const [key, content] of [
+      ['large', '- [c] item #t\n'.repeat(30_000)],
+      ['people', people],
+    ] as const) {
+      const headers = { 'idempotency-key': key }
+      const wish = { title: `Answer of ${key}`, content }
+      const first = await notes.post(wish, 201, { headers })
+      const again = await notes.post(wish, 201, { headers })
+      assert.equal(again.headers.get('idempotent-replayed'), 'true')
+      assert.ok(again.text === first.text, 'the same document')
+      for (const name of ['location', 'etag']) assert.equal(again.headers.get(name), first.headers.get(name))
+
+      const { body: later } = await notes.patch(first.body.external_id, { operation: 'append', content: 'x' }, 200)
+      const now = await notes.post(wish, 201, { headers })
+      assert.equal(now.body.checksum, later.checksum)
+      assert.equal(now.headers.get('etag'), `"${later.checksum}"`)
+
+      await notes.delete(first.body.external_id)
+      const { body } = await notes.post(wish, 409, { headers })
+      assert.match(body.detail, /too large to keep/)
+    }
+  })
+
   test('is one for each project', async () => {
     const headers = { 'idempotency-key': 'in-two-projects' }
     const wish = { title: 'In both' }

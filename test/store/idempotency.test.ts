@@ -137,6 +137,12 @@ eachDatabase('idempotency keys', ({ open, openAgain }) => {
       body: JSON.stringify('x'.repeat(2 ** 20)),
     })
     await assert.rejects(idempotency.begin(request()), { code: 'conflict' })
+    await assert.rejects(
+      idempotency.begin(request(), async () => undefined),
+      { code: 'conflict' },
+    )
+    const verdict = await idempotency.begin(request(), async (kept) => ({ ...kept, body: '"again"' }))
+    assert.deepEqual(verdict, { kind: 'repeat', answer: { ...ANSWER, body: '"again"' } })
   })
 
   it('are deleted with the person they belong to, and with anybody whom their answer shows', async () => {

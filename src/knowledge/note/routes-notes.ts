@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
-import { AppError } from '../../platform/errors/app-error.ts'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError, isAppError } from '../../platform/errors/app-error.ts'
 import { matchesNone } from '../../platform/http/etag.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { JSON_TYPE } from '../../platform/http/send-hook.ts'
+import type { Remake } from '../../platform/idempotency/idempotency.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { projectUrls } from '../project/urls.ts'
 import type { Edit } from '../text/edit/apply-edit.ts'
@@ -28,6 +29,18 @@ const MARKDOWN = 'text/markdown'
 export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
   const notes = new NoteService(deps)
 
+  /** What was made by a request whose answer could not be kept, as it is now. */
+  async function createdNote(request: FastifyRequest, { status, headers }: Parameters<Remake>[0]) {
+    const { project_id: projectId } = request.params as { project_id: string }
+    const noteId = headers.location?.split('/').at(-1)
+    if (noteId === undefined) return undefined
+    const found = await notes.get({ projectId, noteId }).catch((error: unknown) => {
+      if (isAppError(error, 'not_found')) return undefined
+      throw error
+    })
+    return found && { status, headers: { ...headers, etag: found.etag }, body: found.body.toString() }
+  }
+
   operation(server, {
     method: 'POST',
     ...projectUrls('/knowledge/entities'),
@@ -36,7 +49,7 @@ export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
     description:
       'Never changes a note that exists: 409 when its path, or one that differs only in spelling, is taken. The path is made from directory and title. Links of other notes that wait for this name are bound to it.',
     ...WRITE,
-    idempotent: { isCallersOwn: true },
+    idempotent: { isCallersOwn: true, remake: createdNote },
     schema: { params: ProjectPath, body: EntityInput, response: { 201: EntityDocument } },
     async handler(request, reply) {
       const { project_id: projectId } = request.params

@@ -10,7 +10,7 @@ import type {
 import type { Principal } from '../auth/principal.ts'
 import { ERROR_CODES } from '../errors/codes.ts'
 import { blankSecrets } from '../idempotency/blank-secrets.ts'
-import { type Answer, type Claim, subjectOf } from '../idempotency/idempotency.ts'
+import { type Answer, type Claim, type Remake, subjectOf } from '../idempotency/idempotency.ts'
 import type { HttpPlatform } from './platform.ts'
 import { JSON_TYPE } from './send-hook.ts'
 import { pathOf, type Surface } from './surface.ts'
@@ -21,6 +21,8 @@ export interface Idempotent {
   blank?: readonly string[]
   /** The answer shows only what callers wrote, names included, so it is kept whole: `token` there is a word like others. */
   isCallersOwn?: true
+  /** For answers that may be too large to be kept, or show too many people. */
+  remake?(request: FastifyRequest, kept: Parameters<Remake>[0]): ReturnType<Remake>
 }
 
 interface Pending {
@@ -41,7 +43,7 @@ export interface IdempotentHooks {
 export function idempotentHooks(
   platform: HttpPlatform,
   surface: Surface,
-  { blank = [], isCallersOwn }: Idempotent,
+  { blank = [], isCallersOwn, remake }: Idempotent,
 ): IdempotentHooks | undefined {
   const { idempotency, log } = platform
   if (idempotency === undefined) return undefined
@@ -60,7 +62,8 @@ export function idempotentHooks(
       const key = request.headers['idempotency-key']
       if (key === undefined || request.principal === null) return done()
       const place = { subject: subjectFor(request.principal), route: routeOf(request), key: String(key) }
-      idempotency.begin({ ...place, content: contentOf(request) }).then((verdict) => {
+      const keyed = { ...place, content: contentOf(request) }
+      idempotency.begin(keyed, remake && ((kept) => remake(request, kept))).then((verdict) => {
         if (verdict.kind === 'first') {
           pending.set(request, { claim: verdict.claim, isPassing: false })
           done()

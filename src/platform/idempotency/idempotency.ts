@@ -40,6 +40,9 @@ export interface Answer {
   body: string
 }
 
+/** Makes an answer that was not kept from what is there now; undefined when nothing of it is. */
+export type Remake = (kept: Omit<Answer, 'body'>) => Promise<Answer | undefined>
+
 /** The right to run the request. */
 export interface Claim extends KeyPlace {
   readonly created_at: Micros
@@ -57,7 +60,7 @@ export class Idempotency {
   }
 
   /** Whether the request is the first with its key. Throws when the key is unusable, in use or belongs to another request. */
-  async begin(request: KeyedRequest): Promise<Verdict> {
+  async begin(request: KeyedRequest, remake?: Remake): Promise<Verdict> {
     const { subject, route, key } = request
     if (!KEY.test(key)) {
       throw new AppError('invalid_argument', 'Idempotency-Key must have 1 to 255 visible ASCII characters')
@@ -75,10 +78,10 @@ export class Idempotency {
         throw new AppError('unprocessable', 'Idempotency-Key was used with a different request')
       }
       if (known.status === null) break
-      if (known.body === null)
-        throw new AppError('conflict', 'The answer to this Idempotency-Key was too large to keep')
-      const headers = JSON.parse(known.headers ?? '{}') as Record<string, string>
-      return { kind: 'repeat', answer: { status: known.status, headers, body: Buffer.from(known.body).toString() } }
+      const kept = { status: known.status, headers: JSON.parse(known.headers ?? '{}') as Record<string, string> }
+      const answer = known.body === null ? await remake?.(kept) : { ...kept, body: Buffer.from(known.body).toString() }
+      if (answer !== undefined) return { kind: 'repeat', answer }
+      throw new AppError('conflict', 'The answer to this Idempotency-Key was too large to keep')
     }
     throw new AppError('aborted', 'A request with this Idempotency-Key is still running', {
       headers: { 'retry-after': '1' },
