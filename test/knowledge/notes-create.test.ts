@@ -322,6 +322,17 @@ describe('Idempotency-Key', () => {
     }
   })
 
+  test('is one under both prefixes, which are one API', async () => {
+    const headers = { 'idempotency-key': 'both-prefixes' }
+    const body = { title: 'Under both prefixes' }
+    const first = await notes.post(body, 201, { headers })
+    const alias = `/v2/projects/${notes.projectId}/knowledge/entities`
+    const again = await notes.api.post(alias, 201, { body, headers })
+    assert.equal(again.headers.get('idempotent-replayed'), 'true')
+    assert.equal(again.text, first.text)
+    await notes.api.post(alias, 422, { body: { title: 'Another' }, headers })
+  })
+
   test('is one for each project', async () => {
     const headers = { 'idempotency-key': 'in-two-projects' }
     const wish = { title: 'In both' }

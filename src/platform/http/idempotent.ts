@@ -101,9 +101,15 @@ function subjectFor({ userId, kind }: Principal): string {
   return userId === null ? kind : subjectOf(userId)
 }
 
-function routeOf({ method, raw }: FastifyRequest): string {
-  const path = pathOf(raw.url ?? '/')
+/** An operation has one path here, however many it is reached by. */
+function routeOf({ method, raw, params, routeOptions }: FastifyRequest): string {
+  const url = routeOptions.config.operation?.url
+  const path = url === undefined ? pathOf(raw.url ?? '/') : filledIn(url, params as Record<string, string>)
   return `${method} ${path.length > LONGEST_PATH ? hash('sha256', path) : path}`
+}
+
+function filledIn(url: string, params: Record<string, string>): string {
+  return url.replaceAll(/:(\w+)|\*$/g, (part, name = part) => encodeURIComponent(params[name] ?? ''))
 }
 
 function contentOf({ raw, body }: FastifyRequest): string {

@@ -6,7 +6,7 @@ import { statement } from '../storage/statement.ts'
 export interface IdempotencyKeysTable {
   /** Whose key it is. */
   subject: string
-  /** Method and path. */
+  /** Method and path; of several paths of one operation, the documented one. */
   route: string
   key: string
   fingerprint: string
