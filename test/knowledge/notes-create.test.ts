@@ -270,6 +270,14 @@ describe('POST /entities refuses', () => {
   })
 })
 
+test('content with frontmatter keeps its line endings whole', async () => {
+  const wish = { title: 'CRLF', content: '---\r\na: 1\r\n---\r\n\r\nline1\r\nline2\r\n\r\n' }
+  const note = await notes.create(wish)
+  assert.equal(bodyOf(note), 'line1\r\nline2')
+  const { body } = await notes.put(note.external_id, { ...wish, content: wish.content.replaceAll('line', 'row') }, 200)
+  assert.equal(bodyOf(body), 'row1\r\nrow2')
+})
+
 describe('Idempotency-Key', () => {
   test('gives the first answer again instead of making a second note', async () => {
     const headers = { 'idempotency-key': 'one-note' }

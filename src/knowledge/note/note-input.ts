@@ -5,6 +5,7 @@ import { cleanText, type Metadata, parseYaml, splitText } from '../text/frontmat
 import { canonicalType, permalinkOf, typeOf } from '../text/note-metadata.ts'
 import { type ParsedBody, parseBody } from '../text/parse-body.ts'
 import { cleanDirectory, fileNameFor, joinPath } from '../text/path.ts'
+import { trimBlankLines } from '../text/trim-blank-lines.ts'
 
 /** In UTF-16 units. A book has about a million; parsing it takes a tenth of a second. */
 export const MAX_CONTENT = 2_000_000
@@ -66,21 +67,4 @@ export function refuseLongContent(content: string): void {
 export function without(metadata: Metadata, keys: readonly string[]): Metadata {
   if (!keys.some((key) => key in metadata)) return metadata
   return Object.fromEntries(Object.entries(metadata).filter(([key]) => !keys.includes(key)))
-}
-
-function trimBlankLines(text: string): string {
-  let start = 0
-  for (let at = 0; at < text.length && isBlank(text[at] as string); at++) if (text[at] === '\n') start = at + 1
-  let end = text.length
-  while (end > start && isBlank(text[end - 1] as string)) end--
-  if (end < text.length && end > start) {
-    // Blanks at the end of the last line belong to it.
-    const lineEnd = text.indexOf('\n', end)
-    end = lineEnd === -1 ? text.length : lineEnd
-  }
-  return text.slice(start, end)
-}
-
-function isBlank(character: string): boolean {
-  return character === '\n' || character === '\r' || character === ' ' || character === '\t'
 }
