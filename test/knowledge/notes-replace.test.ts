@@ -191,7 +191,12 @@ describe('preconditions', () => {
     await notes.move(id, 'elsewhere.md', 412, {}, stale)
     await notes.api.delete(notes.at(id), 412, { headers: stale })
     await notes.put(newId(), { title: 'New one' }, 412, { 'if-match': '*' })
+    const weak = { 'if-match': `W/"${note.checksum}"` }
+    await notes.put(id, wish(), 412, weak)
+    await notes.patch(id, { operation: 'append', content: 'x' }, 412, weak)
+    await notes.move(id, 'elsewhere.md', 412, {}, weak)
     assert.deepEqual(await notes.get(id), note)
+    await notes.get(id, 304, { headers: { 'if-none-match': weak['if-match'] } })
     const current = { 'if-match': `"${OLD}", "${note.checksum}"` }
     const { body: changed } = await notes.put(id, wish(), 200, current)
     await notes.put(id, wish(), 412, current)

@@ -27,7 +27,7 @@ export function etagOf({ checksum }: Pick<Note, 'checksum'>): string {
 /** Throws unless the note is as the caller believes; undefined when there is none. */
 export function checkPreconditions(note: Note | undefined, preconditions: Preconditions): void {
   const { ifMatch, ifNoneMatch, baseChecksum } = preconditions
-  requireMatch(ifMatch, note === undefined ? null : etagOf(note))
+  requireMatch(ifMatch, note === undefined ? null : etagOf(note), 'strong')
   if (ifNoneMatch?.trim() === '*' && note !== undefined) {
     throw new AppError('precondition_failed', 'The note exists already, and If-None-Match: * asks that it does not')
   }

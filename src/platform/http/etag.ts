@@ -13,12 +13,22 @@ export function matchesNone(header: string | undefined, etag: string): boolean {
 
 /**
  * Throws `precondition_failed` unless `If-Match` is absent, `*`, or names the current tag. `current` is null when the
- * resource does not exist. Our tags name versions of documents, not bytes, so a weak tag may be matched as well.
+ * resource does not exist. Where tags name versions of documents, not bytes, a weak one may be matched as well.
  */
-export function requireMatch(header: string | undefined, current: string | null): void {
+export function requireMatch(
+  header: string | undefined,
+  current: string | null,
+  comparison: 'weak' | 'strong' = 'weak',
+): void {
   if (header === undefined) return
-  if (current !== null && (header.trim() === '*' || tagsOf(header).includes(opaque(current)))) return
+  if (current !== null && (header.trim() === '*' || namesIt(header, current, comparison))) return
   throw new AppError('precondition_failed', 'If-Match does not name the current version: read it again and repeat')
+}
+
+function namesIt(header: string, current: string, comparison: 'weak' | 'strong'): boolean {
+  if (comparison === 'weak') return tagsOf(header).includes(opaque(current))
+  const tags: readonly string[] = header.match(/(?:[Ww]\/)?"[^"]*"/g) ?? []
+  return tags.includes(current) && !current.startsWith('W/')
 }
 
 function tagsOf(header: string): string[] {

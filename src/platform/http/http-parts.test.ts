@@ -29,6 +29,16 @@ test('If-Match lets the current version pass and nothing else', () => {
   requireMatch('"v0", W/"v1"', '"v1"')
   assert.throws(() => requireMatch('"v0"', '"v1"'), { code: 'precondition_failed' })
   assert.throws(() => requireMatch('*', null), { code: 'precondition_failed' })
+  for (const header of ['*', '"v1"', 'W/"v1", "v1"', '"v0","v1"']) requireMatch(header, '"v1"', 'strong')
+  for (const [header, current] of [
+    ['W/"v1"', '"v1"'],
+    ['"v0", W/"v1"', '"v1"'],
+    ['W/"v1"', 'W/"v1"'],
+    ['"v1"', 'W/"v1"'],
+    ['v1', '"v1"'],
+  ] as const) {
+    assert.throws(() => requireMatch(header, current, 'strong'), { code: 'precondition_failed' }, header)
+  }
 })
 
 test('the best coding that the caller takes is chosen', () => {
