@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isAppError } from '../../platform/errors/app-error.ts'
+import { FIRST_DAY, LAST_DAY } from './iso-time.ts'
 import type { JsonValue, Metadata } from './metadata.ts'
 import * as read from './note-metadata.ts'
 
@@ -51,9 +52,25 @@ test('times are ISO 8601, in UTC unless said', () => {
     ['2026-01-31 10:20:30 +02', micros('2026-01-31T08:20:30Z')],
     ['2024-02-29', micros('2024-02-29T00:00:00Z')],
     ['1969-12-31', micros('1969-12-31T00:00:00Z')],
+    ['20240102', micros('2024-01-02T00:00:00Z')],
+    ['20240102T030405Z', micros('2024-01-02T03:04:05Z')],
+    ['20240102T030405.5+0200', micros('2024-01-02T01:04:05.500Z')],
+    ['20240102T0304', micros('2024-01-02T03:04:00Z')],
+    ['2024-01-02T03', micros('2024-01-02T03:00:00Z')],
+    ['2024-01-02T03-05', micros('2024-01-02T08:00:00Z')],
+    ['2024-01-02T24:00:00Z', micros('2024-01-03T00:00:00Z')],
+    ['2024-12-31T24:00', micros('2025-01-01T00:00:00Z')],
+    ['2024-W05-1', micros('2024-01-29T00:00:00Z')],
+    ['2024W051', micros('2024-01-29T00:00:00Z')],
+    ['2020-W53-7T10:00', micros('2021-01-03T10:00:00Z')],
+    ['2025-W01-1', micros('2024-12-30T00:00:00Z')],
+    ['2024-032', micros('2024-02-01T00:00:00Z')],
+    ['2024366', micros('2024-12-31T00:00:00Z')],
+    [FIRST_DAY, micros(`${FIRST_DAY}T00:00:00Z`)],
+    [`${LAST_DAY}T23:59:59.999999Z`, micros(`${LAST_DAY}T23:59:59.999Z`) + 999],
   ]
   for (const [text, expected] of times) assert.deepEqual(read.timesOf({ created: text }), { created: expected })
-  assert.deepEqual(read.timesOf({ created: null, modified: '' }), {})
+  assert.deepEqual(read.timesOf({ created: null }), {})
   assert.deepEqual(Object.keys(read.timesOf({ modified: '2026-01-31' })), ['modified'])
 })
 
@@ -75,6 +92,24 @@ test('a time that cannot be read is refused by its name', () => {
     true,
     ['2026-01-31'],
     '2026-01-31T',
+    '',
+    ' ',
+    '2026',
+    '202601',
+    '20261301',
+    '2026-01-00',
+    '2026-00-01',
+    '2025-366',
+    '2026-000',
+    '2026-W53-1x',
+    '2025-W53-1',
+    '2026-W00-1',
+    '2026-W01-8',
+    '2026-01-31T24:00:01',
+    '2026-01-31T24:00:00.000001',
+    '2026-01-31T24:01',
+    '2026-01-31Z',
+    '2026-01-31T1',
   ]) {
     for (const field of ['created', 'modified']) {
       assert.throws(
@@ -83,6 +118,23 @@ test('a time that cannot be read is refused by its name', () => {
         JSON.stringify(value),
       )
     }
+  }
+})
+
+test('a time that cannot be kept exactly is refused with the days that can', () => {
+  for (const created of [
+    '0000-01-01',
+    '0001-01-01',
+    '0099-12-31',
+    '1684-07-27',
+    '2255-06-07',
+    '9999-12-31',
+    '9999-W52-5',
+  ]) {
+    assert.throws(() => read.timesOf({ created }), {
+      code: 'invalid_argument',
+      message: /"created" must lie between 1684-07-29 and 2255-06-04/,
+    })
   }
 })
 

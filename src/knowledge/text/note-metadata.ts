@@ -1,6 +1,6 @@
 import type { Micros } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
-import { readIsoTime } from './iso-time.ts'
+import { FIRST_DAY, LAST_DAY, readIsoTime } from './iso-time.ts'
 import type { JsonValue, Metadata } from './metadata.ts'
 import { readNames, readTags } from './tags.ts'
 
@@ -31,12 +31,18 @@ export function timesOf(metadata: Metadata): { created?: Micros; modified?: Micr
   const times: { created?: Micros; modified?: Micros } = {}
   for (const field of ['created', 'modified'] as const) {
     const value = own(metadata, field)
-    if (value === undefined || value === null || value === '') continue
+    if (value === undefined || value === null) continue
     const time = typeof value === 'string' ? readIsoTime(value.trim()) : null
     if (time === null) {
       throw new AppError(
         'invalid_argument',
         `The frontmatter field "${field}" is not an ISO 8601 date or time; write it like 2026-01-31 or 2026-01-31T10:00:00Z.`,
+      )
+    }
+    if (!Number.isSafeInteger(time)) {
+      throw new AppError(
+        'invalid_argument',
+        `The frontmatter field "${field}" must lie between ${FIRST_DAY} and ${LAST_DAY}: other times cannot be kept exactly.`,
       )
     }
     times[field] = time
