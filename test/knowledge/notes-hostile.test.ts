@@ -98,11 +98,12 @@ eachServer('hostile input', (api) => {
     }
     await send({ title: '..', directory: 'titles' }, 422)
     for (const title of ['CON', 'nul.txt']) await send({ title, directory: 'titles' }, 400)
-    for (const title of ['x'.repeat(250), 'é'.repeat(200), '文'.repeat(500)]) {
+    for (const title of ['x'.repeat(250), 'é'.repeat(200), '文'.repeat(500), '😀'.repeat(500), '𠀀'.repeat(500)]) {
       const note = await send({ title, directory: 'titles' }, 201)
       assert.ok(Buffer.byteLength(note.file_path) <= 'titles/'.length + 255)
       assert.equal(note.title, title)
     }
+    await send({ title: '😀'.repeat(501), directory: 'titles' }, 422)
     for (const title of [
       '__proto__',
       'constructor',

@@ -9,6 +9,7 @@ import {
   replaceYaml,
   splitText,
 } from '../text/frontmatter.ts'
+import { isLonger } from '../text/is-longer.ts'
 import { permalinkOf, titleOf, typeOf } from '../text/note-metadata.ts'
 import { type ParsedBody, parseBody } from '../text/parse-body.ts'
 import { stemOf } from '../text/path.ts'
@@ -93,9 +94,9 @@ export function withMetadata(state: NoteState, wanted: MetadataChanges): NoteSta
 export function refuseUnfit(state: NoteState, whenTooLong?: 'too_large'): void {
   const { title, noteType, permalink, content } = state
   const problem =
-    (title.length > 500 && 'The title has more than 500 characters') ||
-    (noteType.length > 200 && 'The type has more than 200 characters') ||
-    (permalink !== null && permalink.length > 500 && 'The permalink has more than 500 characters')
+    (isLonger(title, 500) && 'The title has more than 500 characters') ||
+    (isLonger(noteType, 200) && 'The type has more than 200 characters') ||
+    (permalink !== null && isLonger(permalink, 500) && 'The permalink has more than 500 characters')
   if (problem) throw new AppError('invalid_argument', problem)
   refuseLongText(content, whenTooLong)
 }

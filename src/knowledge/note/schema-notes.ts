@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { isLonger } from '../text/is-longer.ts'
 
 /** The wire calls a note an entity; this is the only place, with `note-document.ts`, where its JSON members are named. */
 
@@ -22,9 +23,9 @@ const title = Type.Refine(
 )
 
 function titleProblem(text: string): string | undefined {
-  const { length } = text.trim()
-  if (length === 0) return 'must not be empty'
-  return length > MAX_TITLE ? `must not have more than ${MAX_TITLE} characters` : undefined
+  const title = text.trim()
+  if (title === '') return 'must not be empty'
+  return isLonger(title, MAX_TITLE) ? `must not have more than ${MAX_TITLE} characters` : undefined
 }
 
 const noteType = Type.String({

@@ -1,4 +1,5 @@
 import { AppError } from '../../platform/errors/app-error.ts'
+import { isLonger } from '../text/is-longer.ts'
 import { slug } from '../text/slug.ts'
 
 export const LONGEST_NAME = 100
@@ -13,7 +14,7 @@ export interface ProjectName {
 export function nameProblem(text: string): string | undefined {
   const name = text.trim()
   if (name === '') return 'must not be empty'
-  if (name.length > LONGEST_NAME) return `must have at most ${LONGEST_NAME} characters`
+  if (isLonger(name, LONGEST_NAME)) return `must have at most ${LONGEST_NAME} characters`
   if (!name.isWellFormed() || /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(name)) return 'must not hold control characters'
   return undefined
 }

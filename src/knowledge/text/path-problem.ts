@@ -1,3 +1,5 @@
+import { isLonger } from './is-longer.ts'
+
 const MAX_PATH = 500
 const MAX_SEGMENT_BYTES = 255
 
@@ -34,7 +36,7 @@ export function climbs(text: string): boolean {
 
 /** What forbids a path that is clean otherwise: segments divided by single slashes, in NFC. */
 export function unfitPath(path: string): string | undefined {
-  if (countCharacters(path) > MAX_PATH) return tooLong
+  if (isLonger(path, MAX_PATH)) return tooLong
   for (const segment of path.split('/')) {
     const problem = unfitSegment(segment)
     if (problem !== undefined) return problem
@@ -126,8 +128,4 @@ function isBlank(code: number): boolean {
 
 function cut(segment: string): string {
   return segment.length <= 60 ? segment : `${segment.slice(0, 60)}…`
-}
-
-function countCharacters(text: string): number {
-  return text.length <= MAX_PATH ? text.length : [...text].length
 }

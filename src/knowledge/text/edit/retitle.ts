@@ -1,4 +1,5 @@
 import { parseYaml, splitText } from '../frontmatter.ts'
+import { isLonger } from '../is-longer.ts'
 import { firstHeading1 } from './headings.ts'
 
 const LONGEST_TITLE = 500
@@ -12,7 +13,7 @@ export function retitle(before: { text: string; title: string }, afterText: stri
   if (titleIn(old.body) !== before.title) return null
   const changed = splitText(afterText)
   const heading = titleIn(changed.body)
-  if (heading === null || heading === before.title || heading.length > LONGEST_TITLE) return null
+  if (heading === null || heading === before.title || isLonger(heading, LONGEST_TITLE)) return null
   return isTitleChanged(old.yaml, changed.yaml) ? null : heading
 }
 
