@@ -157,6 +157,9 @@ eachDatabase('context', ({ open }) => {
     const far = ['old.md', 'old links_to e', 'behind old.md', 'behind old links_to old']
     assert.deepEqual(await ask({ name: 'a', depth: 5 }), [[...near, ...second, 'e.md', 'd links_to e', ...far]])
     assert.deepEqual(await ask({ name: 'a', depth: 5, since: 2 }), [[...near, ...second, 'e.md', 'd links_to e']])
+    // What a new note says of an old one is new.
+    assert.deepEqual(await ask({ name: 'behind old', depth: 5, since: 2 }), [['behind old links_to old']])
+    assert.deepEqual(await ask({ name: 'e', depth: 1, since: 2 }), [['d.md', 'd links_to e']])
     assert.deepEqual(await ask({ name: 'a', depth: 5, maxRelated: 3 }), [near.slice(0, 3)])
     assert.deepEqual(await ask({ name: 'a', maxRelated: 0 }), [[]])
     // Each result has its own related ones and its own maximum.

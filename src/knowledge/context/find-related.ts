@@ -56,10 +56,13 @@ class Search {
         if (this.#crossed.has(edge.id)) continue
         const other = edge.from_id === id ? edge.to_id : edge.from_id
         const note = other === null ? null : this.#around.note(other)
-        if (note === undefined || (note !== null && !this.#isShown(note))) continue
+        if (note === undefined) continue
+        const isShown = note === null || this.#isShown(note)
+        // A relation is as old as the note that says it.
+        if (!isShown && edge.from_id !== id) continue
         this.#crossed.add(edge.id)
         edges.push(edge)
-        if (note === null || this.#reached.has(note.id)) continue
+        if (!isShown || note === null || this.#reached.has(note.id)) continue
         this.#reached.add(note.id)
         notes.push(note)
       }
