@@ -155,7 +155,19 @@ describe('sections', () => {
 
   test('cannot be called what is no heading', () => {
     for (const section of ['#tag', '####### seven', '## two\nlines']) {
-      for (const operation of SECTION_OPERATIONS) assert.match(refusal(BODY, operation, { section }), /not found/)
+      for (const operation of SECTION_OPERATIONS) {
+        if (operation === 'replace_section' && !section.includes('\n')) continue
+        assert.match(refusal(BODY, operation, { section }), /not found/)
+      }
+    }
+  })
+
+  test('that begin with # and are no headings become one, which is found again', () => {
+    for (const section of ['#tag', '####### seven']) {
+      const added = edit(BODY, 'replace_section', { section, content: 'x' })
+      assert.equal(added, `${BODY}\n\n## ${section}\nx`)
+      assert.equal(edit(added, 'replace_section', { section, content: 'y' }), `${BODY}\n\n## ${section}\ny`)
+      assert.equal(edit(added, 'delete_section', { section }), `${BODY}\n\n`)
     }
   })
 

@@ -12,13 +12,13 @@ export interface Section {
   ownEnd: number
 }
 
-/** The heading that a caller names: `Plan` is `## Plan`. */
+/** The heading that a caller names: `Plan` is `## Plan`, and so is `#plan`, which is no heading by itself, `## #plan`. */
 export function sectionTitle(operation: string, section: string | null | undefined): string {
   const title = (section ?? '').trim()
   if (title === '') {
     throw invalid(`section is required for ${operation} and must not be empty: name a heading such as "## Plan"`)
   }
-  return title.startsWith('#') ? title : `## ${title}`
+  return title.startsWith('#') && (title.includes('\n') || parseHeading(title) !== null) ? title : `## ${title}`
 }
 
 /** Undefined when the text has no such heading. `firstLine` is the number of the body's first line in the note. */
