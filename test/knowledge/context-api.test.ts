@@ -55,6 +55,8 @@ test('context tells of a note, its facts and what it is related to', async () =>
   assert.equal((await memory('drinks/*')).metadata.primary_count, 2)
   assert.equal((await memory('*?page_size=1')).has_more, true)
   assert.deepEqual((await memory('not/there')).results, [])
+  await memory('', 404)
+  await memory('%20', 422)
   assert.deepEqual((await memory('drinks/coffee?depth=0')).results[0].related_results, [])
   assert.equal((await memory('drinks/coffee?max_related=2')).results[0].related_results.length, 2)
   const parts = await memory('drinks/coffee?type=observation&type=relation')

@@ -28,6 +28,7 @@ test('a parameter behind a fixed beginning matches what begins so, and nothing e
 test('what no pattern describes is not found', () => {
   const index = indexOf('/users/:id', '/files/*', '/')
   assert.equal(index.find('/user'), null)
+  for (const path of ['/files', '/files/']) assert.equal(index.find(path), null, path)
   assert.equal(index.find('/users'), null)
   assert.equal(index.find('/users/'), null)
   assert.equal(index.find('/users/1/2'), null)

@@ -56,7 +56,8 @@ function parts(path: string): string[] {
 }
 
 function search<T>(node: Branch<T>, path: string[], depth: number): T | null {
-  if (depth === path.length) return node.here ?? node.rest
+  // A `*` stands for one part at least, as in the router.
+  if (depth === path.length) return node.here
   const part = path[depth] as string
   const fixed = node.fixed.get(part)
   const found = fixed === undefined ? null : search(fixed, path, depth + 1)
