@@ -47,7 +47,10 @@ function isBranchOf(union: TLocalizedValidationError, error: TLocalizedValidatio
   return union !== error && error.schemaPath.startsWith(`${union.schemaPath}/${union.keyword}/`)
 }
 
-/** Of alternatives of different types, such as a text or null, the one with the type of the value is what was meant. */
+/**
+ * Of alternatives of different types, such as a list or null, the one with the type of the value is what was meant. Of values that are
+ * allowed themselves, all are told instead.
+ */
 function meantBranch(
   union: TLocalizedValidationError,
   errors: readonly TLocalizedValidationError[],
@@ -60,7 +63,9 @@ function meantBranch(
     branch.every(({ keyword, instancePath }) => keyword !== 'type' || instancePath !== union.instancePath),
   )
   const [only] = fitting
-  const isKindOfValue = only?.every(({ keyword }) => keyword !== 'const' && keyword !== 'enum')
+  const isKindOfValue = only?.every(
+    ({ keyword, instancePath }) => (keyword !== 'const' && keyword !== 'enum') || instancePath !== union.instancePath,
+  )
   return fitting.length === 1 && only !== undefined && isKindOfValue ? only : []
 }
 

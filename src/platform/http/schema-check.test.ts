@@ -58,6 +58,22 @@ test('so it is of a value that may be null inside an object that may be null', (
   assert.deepEqual(problemsOf(Outer, { inner: 7 }), ['inner must be an object or null'])
 })
 
+test('of a list that may be null the items that are wrong are named, with what they may be', () => {
+  const kind = Type.Union([Type.Literal('note'), Type.Literal('part')])
+  const Kinds = Type.Object({
+    kinds: Type.Union([Type.Array(kind), Type.Null()]),
+    named: Type.Optional(Type.Union([Type.Object({ kind: Type.Literal('note') }), Type.Null()])),
+    state: Type.Optional(Type.Union([Type.Union([Type.Literal('on'), Type.Literal('off')]), Type.Null()])),
+  })
+  assert.deepEqual(problemsOf(Kinds, { kinds: ['note', 'foo', 7] }), [
+    'kinds[1] must be one of "note", "part"',
+    'kinds[2] must be one of "note", "part"',
+  ])
+  assert.deepEqual(problemsOf(Kinds, { kinds: 'note' }), ['kinds must be an array or null'])
+  assert.deepEqual(problemsOf(Kinds, { kinds: [], named: { kind: 'part' } }), ['named.kind must be "note"'])
+  assert.deepEqual(problemsOf(Kinds, { kinds: [], state: 'maybe' }), ['state must be one of "on", "off" or null'])
+})
+
 test('values are never converted: a number in quotes is no number', () => {
   assert.deepEqual(problemsOf(Type.Object({ n: Type.Integer() }), { n: '1' }), ['n must be an integer'])
 })
