@@ -49,6 +49,9 @@ test('a search that contradicts itself or leaves its lists is 422', async () => 
     { text: 'a', tags: [1] },
     { text: 'a', after_date: 'whenever' },
     { text: 'a', after_date: 7 },
+    { text: 'a', after_date: '2025-02-30' },
+    { text: 'a', after_date: '2025-13-01' },
+    { text: 'a', after_date: '2025-02-28T24:61' },
     { text: 'a', metadata_filters: [] },
     { text: 'a', metadata_filters: 'status' },
   ]
@@ -65,6 +68,11 @@ test('a search that contradicts itself or leaves its lists is 422', async () => 
       headers: { 'content-type': 'application/json' },
     })
   }
+})
+
+test('a value outside of a list of values is answered with the list', async () => {
+  const { detail } = await search(notes, { text: 'a', entity_types: ['entity', 'foo'] }, { status: 422 })
+  assert.match(detail, /entity_types\[1\] must be one of "entity", "observation", "relation"/)
 })
 
 test('a search with a bad metadata filter is 400', async () => {

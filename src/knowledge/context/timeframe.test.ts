@@ -58,3 +58,25 @@ test('today began at midnight', () => {
   assert.equal(momentOf('today', NOW), Date.UTC(2026, 5, 15) * 1_000)
   assert.equal(momentOf('now', NOW), NOW)
 })
+
+test('a day or an hour that no calendar and no clock has is no moment', () => {
+  const wrong = ['2025-02-30', '2025-02-29', '2100-02-29', '2025-04-31', '2025-13-01', '2025-00-10', '2025-01-00']
+  wrong.push('2025-01-32', '2025-02-30T10:00Z', '2025-02-28 24:61', '2025-02-28T10:60', '2025-02-28T10:00:61Z')
+  wrong.push('2025-02-28T10:00+24:00', '2025-02-28T10:00+02:60')
+  for (const text of wrong) assert.equal(momentOf(text, NOW), undefined, text)
+})
+
+test('leap days are days, and so are those of other ages', () => {
+  for (const day of [
+    '2024-02-29',
+    '2000-02-29',
+    '1970-01-01',
+    '2025-12-31',
+    '2999-01-01',
+    '9999-12-31',
+    '0001-01-01',
+  ]) {
+    assert.equal(momentOf(day, NOW), Date.parse(`${day}T00:00:00Z`) * 1_000, day)
+  }
+  assert.equal(momentOf('2024-03-01T00:30+01:00', NOW), Date.UTC(2024, 1, 29, 23, 30) * 1_000)
+})

@@ -1,5 +1,6 @@
 import { MICROS_PER_SECOND, type Micros } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
+import { readIsoTime } from '../text/iso-time.ts'
 
 const MINUTE = 60 * MICROS_PER_SECOND
 const HOUR = 60 * MINUTE
@@ -32,7 +33,6 @@ const UNITS: Readonly<Record<string, number>> = {
 const NUMBERS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ')
 const SPAN = /^(?:(?:the )?(?:last|past|this) )?(?:(\d{1,9}(?:\.\d{1,3})?|[a-z]+) ?)??([a-z]+)( ago)?$/
 const FUTURE = /^(?:tomorrow|next [a-z]+|in .+|.+ from now)$/
-const ISO = /^\d{4}-\d{2}-\d{2}(?:[t ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(z|[+-]\d{2}:?\d{2})?)?$/
 
 /**
  * When a span of time began: `today`, `7d`, `2 weeks ago`, `last month`, or an ISO date or time (UTC where it does
@@ -56,7 +56,7 @@ export function sinceOf(timeframe: string, now: Micros): Micros {
 /** The moment that such a text names, whenever that is; undefined when it is not understood. */
 export function momentOf(text: string, now: Micros): Micros | undefined {
   const plain = plainText(text)
-  return isoTime(plain) ?? agoOf(plain, now)
+  return readIsoTime(plain) ?? agoOf(plain, now)
 }
 
 function plainText(text: string): string {
@@ -65,14 +65,6 @@ function plainText(text: string): string {
 
 function future(): AppError {
   return new AppError('unprocessable', 'The timeframe must not lie in the future')
-}
-
-function isoTime(text: string): Micros | undefined {
-  const match = ISO.exec(text)
-  if (match === null) return undefined
-  const hasTime = text.length > 10
-  const ms = Date.parse(`${text.toUpperCase().replace(' ', 'T')}${hasTime && match[1] === undefined ? 'Z' : ''}`)
-  return Number.isNaN(ms) ? undefined : ms * 1_000
 }
 
 function agoOf(text: string, now: Micros): Micros | undefined {

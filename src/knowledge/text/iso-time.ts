@@ -1,6 +1,6 @@
 import { MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
 
-const DATE = /^(\d{4})(?:-(\d\d)-(\d\d)|(\d\d)(\d\d)|-?W(\d\d)-?([1-7])|-?(\d{3}))(?=$|[Tt ])/
+const DATE = /^(\d{4})(?:-(\d\d)-(\d\d)|(\d\d)(\d\d)|-?[Ww](\d\d)-?([1-7])|-?(\d{3}))(?=$|[Tt ])/
 const TIME = /^[Tt ](\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d{1,9}))?)?)?(?: ?([Zz]|[+-]\d\d(?::?\d\d)?))?$/
 const DAY_MS = 86_400_000
 
