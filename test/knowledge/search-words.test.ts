@@ -113,6 +113,20 @@ eachServer('search by words', (notes) => {
     assert.deepEqual(titles(await search(notes(), '"beans does the astronaut prefer"')), [])
   })
 
+  test('takes brackets and numbers at their word: nothing has all of it, so nothing is found', async () => {
+    for (const text of [
+      'beans (astronaut preference)',
+      'NEAR(beans astronaut, 2)',
+      'astronaut beans preference 2023',
+    ]) {
+      assert.deepEqual(titles(await search(notes(), text)), [], text)
+    }
+    assert.deepEqual(titles(await search(notes(), 'what are the (beans of astronauts)')), [])
+    assert.deepEqual(titles(await search(notes(), { text: 'grinds (beans slowly)', entity_types: ['entity'] })), [
+      'Coffee Brewing',
+    ])
+  })
+
   test('takes some of the words of a question as people speak it, and puts what has more of them first', async () => {
     assert.deepEqual(titles(await search(notes(), 'which beans does the astronaut prefer?')), ['Coffee Brewing'])
     assert.deepEqual(titles(await search(notes(), 'what are the beans?')), ['Coffee Brewing'])

@@ -4,10 +4,12 @@ import { anyWord, isSpoken } from './any-word.ts'
 import { parseQuestion } from './question/question.ts'
 
 test('a question as people speak it has three words, some of which only hold the others together', () => {
-  for (const text of ['What did Caroline research?', 'how to brew coffee', 'the best of tea']) {
+  const spoken = ['What did Caroline research?', 'how to brew coffee', 'the best of tea', 'what was new in 2023 :)']
+  for (const text of spoken) {
     assert.equal(isSpoken(parseQuestion(text)), true, text)
   }
-  for (const text of ['coffee brewing guide', 'the coffee', 'coffee', '', 'what OR when did', '"what did she say"']) {
+  const others = ['coffee brewing guide', 'the coffee', 'coffee', '', 'what OR when did', '"what did she say"']
+  for (const text of [...others, 'what did (she say)']) {
     assert.equal(isSpoken(parseQuestion(text)), false, text)
   }
 })

@@ -12,7 +12,7 @@ export function anyWord(question: Question): Question | null {
 }
 
 /** Written as people speak: three words or more, of which some only hold the others together. */
-export function isSpoken({ isPlain, words }: Question): boolean {
+export function isSpoken({ isPlain, isGrouped, words }: Question): boolean {
   const unique = new Set(words)
-  return isPlain && unique.size >= 3 && words.some((word) => STOP_WORDS.has(word))
+  return isPlain && !isGrouped && unique.size >= 3 && words.some((word) => STOP_WORDS.has(word))
 }

@@ -15,7 +15,7 @@ const marked = (content: string, question: string | Question, title = '') => {
   )
 }
 
-const asked = (tree: Question['tree']): Question => ({ tree, tags: [], isPlain: false, words: [] })
+const asked = (tree: Question['tree']): Question => ({ ...parseQuestion(''), tree })
 
 describe('a snippet', () => {
   test('marks words by their beginning, whatever the case', () => {

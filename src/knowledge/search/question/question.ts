@@ -1,7 +1,7 @@
 import { readTags } from '../../text/tags.ts'
 import { stemOf } from '../stem.ts'
 import { phraseWords } from './phrase-words.ts'
-import { readTokens, type Token } from './read-tokens.ts'
+import { isGrouping, readTokens, type Token, withoutIdleBrackets } from './read-tokens.ts'
 import { STOP_WORDS } from './stop-words.ts'
 
 /** A word is found wherever a word begins with it, or has the same stem. */
@@ -20,6 +20,10 @@ export interface Question {
   tags: string[]
   /** No operators, quotes. */
   isPlain: boolean
+  /** Words are put in brackets. */
+  isGrouped: boolean
+  /** A word of it is nothing but digits. */
+  hasNumber: boolean
   /** All positive words, folded, in order. */
   words: string[]
 }
@@ -31,25 +35,34 @@ const LONGEST_PHRASE = 32
 const SHORTEST_BEGINNING = 4
 // Whatever stands behind that many characters is not looked for.
 const LONGEST_TEXT = 20_000
+const DIGIT = /\p{N}/u
 const DIGITS = /^\p{N}+$/u
 const POSSESSIVE = /['’]s$/i
 const UNSPACED = /[\u0e00-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\uffff]/
 
 /** Any text is a question. Takes time in proportion to its length. */
 export function parseQuestion(text: string): Question {
-  const tokens = readTokens(text.slice(0, LONGEST_TEXT).toWellFormed())
+  const written = readTokens(text.slice(0, LONGEST_TEXT).toWellFormed())
+  const tokens = withoutIdleBrackets(written)
   const tags = readTags(tokens.filter(({ kind }) => kind === 'tags').map((token) => (token as { text: string }).text))
   const operands = tokens.filter(({ kind }) => kind !== 'tags')
   const isPlain = operands.every(({ kind }) => kind === 'text')
   // Operators with nothing to operate on may be meant as words.
   const tree = new Parser(operands).parse() ?? (isPlain ? null : new Parser(asTexts(operands)).parse())
-  return { tree, tags: tags.slice(0, MOST_TAGS), isPlain, words: tree === null ? [] : positiveWords(tree) }
+  return {
+    tree,
+    tags: tags.slice(0, MOST_TAGS),
+    isPlain,
+    isGrouped: isGrouping(written),
+    hasNumber: operands.some(isNumber),
+    words: tree === null ? [] : positiveWords(tree),
+  }
 }
 
 /** What to ask when nothing has all words: any of them. Null where too few words say something, or the caller meant it so. */
 export function relaxed(question: Question): Question | null {
-  const { tree, isPlain } = question
-  if (!isPlain || tree === null) return null
+  const { tree, isPlain, isGrouped, hasNumber } = question
+  if (!isPlain || isGrouped || hasNumber || tree === null) return null
   const words = [...new Set(question.words)]
   const isUnspaced = words.some((word) => UNSPACED.test(word))
   const counted = words.filter((word) => !DIGITS.test(word))
@@ -172,6 +185,13 @@ function runsOf(text: string): string[] {
     isLast = isUnspaced
   }
   return runs
+}
+
+/** With signs around it, too. A day such as 2026-01-31 is more than one word, and says more than a number. */
+function isNumber(token: Token): boolean {
+  if (token.kind !== 'text' || !DIGIT.test(token.text)) return false
+  const words = phraseWords(token.text)
+  return words.length === 1 && DIGITS.test(words[0] as string)
 }
 
 function asTexts(tokens: readonly Token[]): Token[] {

@@ -12,10 +12,7 @@ const TAG = /^tags?:/i
 const TYPOGRAPHIC = /[“”„‟«»＂]/g
 const OPERATORS: ReadonlySet<string> = new Set(['AND', 'OR', 'NOT'])
 
-/**
- * One pass over the text. A quote that is never closed is punctuation; brackets are, too, unless there is an operator for them to
- * group.
- */
+/** One pass over the text. A quote that is never closed is punctuation. */
 export function readTokens(question: string): Token[] {
   const text = question.replace(TYPOGRAPHIC, '"')
   const lastQuote = text.lastIndexOf('"')
@@ -39,15 +36,30 @@ export function readTokens(question: string): Token[] {
     } else if (character === '(' || character === ')') tokens.push({ kind: character })
     start = ++at
   }
-  return tokens.some(({ kind }) => kind === 'operator') ? tokens : tokens.filter(isNoBracket)
+  return tokens
+}
+
+/** Without its brackets, unless there is an operator for them to group: else they are punctuation. */
+export function withoutIdleBrackets(tokens: readonly Token[]): Token[] {
+  const isNeeded = tokens.some(({ kind }) => kind === 'operator')
+  return tokens.filter(({ kind }) => isNeeded || (kind !== '(' && kind !== ')'))
+}
+
+/** Whether somebody put words in brackets. One that is never closed, or that nothing opened, is a sign like others. */
+export function isGrouping(tokens: readonly Token[]): boolean {
+  /** Of each bracket that is open: whether words stand in it. */
+  const open: boolean[] = []
+  for (const { kind } of tokens) {
+    if (kind === '(') open.push(false)
+    else if (kind === ')') {
+      if (open.pop() === true) return true
+    } else if (open.length > 0 && (kind === 'text' || kind === 'quoted')) open[open.length - 1] = true
+  }
+  return false
 }
 
 function bare(text: string): Token {
   if (OPERATORS.has(text)) return { kind: 'operator', operator: text as 'AND' }
   const tag = TAG.exec(text)
   return tag === null ? { kind: 'text', text } : { kind: 'tags', text: text.slice(tag[0].length) }
-}
-
-function isNoBracket({ kind }: Token): boolean {
-  return kind !== '(' && kind !== ')'
 }
