@@ -145,6 +145,53 @@ eachServer('search by words', (notes) => {
     assert.deepEqual(results[0]?.snippets, [])
   })
 
+  test('finds every observation and relation by its own permalink', async () => {
+    const project = await notes().project('Parts')
+    const long = 'very '.repeat(60)
+    await project.create({
+      title: 'Parts of it',
+      directory: 'deep/er',
+      content: `---\npermalink: Own_Words/Tea\n---\n- [fact] ${long}one\n- [fact] ${long}two #tag (why)\n- has [[Sub/Tea]]\n`,
+    })
+    await project.create({
+      title: 'Target',
+      content: 'aim [[Parts of it]]\n\n- of [[Parts of it]]\n- at [[Parts of it]]\n',
+    })
+    const own = await search(project, { permalink_match: 'own-words/tea/observations/fact/*' })
+    assert.equal(own.total, 2)
+    for (const api of [notes(), project]) {
+      const { results } = await search(api, { entity_types: ['observation', 'relation'] }, { query: '?page_size=100' })
+      assert.ok(results.length >= 4)
+      for (const { permalink, type, observation_id: observation, relation_id: relation } of results) {
+        for (const asked of [
+          { permalink },
+          { permalink_match: permalink },
+          { permalink_match: `${permalink?.slice(0, -1)}*` },
+        ]) {
+          const answer = await search(api, asked)
+          const found = answer.results.map((result) => [result.type, result.observation_id, result.relation_id])
+          assert.deepEqual(found, [[type, observation, relation]], JSON.stringify(asked))
+          assert.deepEqual([answer.total, answer.total_is_exact, answer.has_more], [1, true, false])
+        }
+      }
+    }
+  })
+
+  test('matches the permalinks of results of all kinds, and pages through them', async () => {
+    const asked = { permalink_match: 'main/drinks/*' }
+    const kinds = async (types: string[]) =>
+      (await search(notes(), { ...asked, entity_types: types })).results.map(({ type, content }) => [type, content])
+    assert.deepEqual(await kinds(['observation']), [
+      ['observation', 'pour over takes patience #slow'],
+      ['observation', 'boils slowly on mountains'],
+    ])
+    assert.equal((await kinds(['relation'])).length, 2)
+    const whole = await search(notes(), asked)
+    assert.deepEqual([whole.total, whole.results.slice(0, 2).every(({ type }) => type === 'entity')], [6, true])
+    const second = await search(notes(), asked, { query: '?page=2&page_size=4' })
+    assert.deepEqual(second.results, whole.results.slice(4))
+  })
+
   test('narrows by every filter, and takes filters alone', async () => {
     const entities = async (filters: object) => titles(await search(notes(), { entity_types: ['entity'], ...filters }))
     assert.deepEqual(await entities({ note_types: ['raw-material'] }), ['Water'])

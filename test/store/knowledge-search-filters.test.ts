@@ -116,7 +116,9 @@ eachDatabase('filters of a search', (context) => {
 
   test('a pattern of permalinks means its stars only', async () => {
     const matching = async (pattern: string, filters = {}) =>
-      (await notes.find({ mode: 'permalink_match', pattern }, filters)).rows.map(({ noteId }) => noteId)
+      (await notes.find({ mode: 'permalink_match', pattern }, { kinds: ['note'], ...filters })).rows.map(
+        ({ noteId }) => noteId,
+      )
     assert.deepEqual(await matching('main/plans/*'), [2, 1])
     assert.deepEqual(await matching('plans/*'), [2, 1])
     assert.deepEqual(await matching('*_1'), [3])
@@ -127,7 +129,8 @@ eachDatabase('filters of a search', (context) => {
     assert.deepEqual(await matching('%'), [])
     assert.deepEqual(await matching('main/[bp]*'), [])
     assert.deepEqual(await matching('*', { after: 300 }), [2, 3, 1])
-    assert.deepEqual(await matching('*', { kinds: ['observation'] }), [])
+    assert.deepEqual(await matching('*', { kinds: ['observation'] }), [2, 1, 1])
+    assert.deepEqual(await matching('*', { kinds: ['relation'] }), [])
     assert.deepEqual(await matching(`${'*a'.repeat(200)}*`), [])
   })
 })

@@ -1,4 +1,5 @@
 import type { Note, Project } from '../../src/knowledge/note/note.ts'
+import { insertObservations } from '../../src/knowledge/note/store-observations.ts'
 import type { Main, SearchFilters } from '../../src/knowledge/search/filters.ts'
 import { parseQuestion } from '../../src/knowledge/search/question/question.ts'
 import { type Found, findRows, type Page } from '../../src/knowledge/search/store-search.ts'
@@ -49,6 +50,7 @@ export class SearchedNotes {
         })
         await insertPlainNote(tx, { ...note, content })
         const parsed = parseBody(body)
+        await insertObservations(tx, id, parsed.observations)
         for (const [position, { name, type }] of parsed.links.entries()) {
           const isRepeat = parsed.links.slice(0, position).some((link) => link.name === name && link.type === type)
           await tx.query

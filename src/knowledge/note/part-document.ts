@@ -47,12 +47,22 @@ export function relationDocument(relation: RelationView): RelationDocument {
     to_name: to === null ? literal : to.title,
     relation_type: type,
     context: relation.context,
-    permalink: slug(`${nameOf(from)}/${type}/${to === null ? literal : nameOf(to)}`),
+    permalink: relationPermalink(from, type, to === null ? literal : nameOf(to)),
     from_external_id: from.external_id,
     to_external_id: to === null ? null : to.external_id,
     display: relation.display,
     anchor: relation.anchor,
   }
+}
+
+/** `to`: how answers name the target, or what was written for it. */
+export function relationPermalink(from: Pick<NoteRef, 'permalink' | 'file_path'>, type: string, to: string): string {
+  return slug(`${nameOf(from)}/${type}/${to}`)
+}
+
+/** What the permalinks of all parts of a note begin with. */
+export function partsBeginning(note: Pick<NoteRef, 'permalink' | 'file_path'>): string {
+  return slug(`${nameOf(note)}/x`).slice(0, -1)
 }
 
 /** How answers name a note where an id is not enough for people: its permalink, or its path when it has none. */

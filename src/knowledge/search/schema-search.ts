@@ -31,7 +31,9 @@ export const SearchBody = Type.Object({
     }),
   ),
   title: optional(Type.String({ maxLength: LONGEST_NAME, description: 'Words of the title.' })),
-  permalink: optional(Type.String({ maxLength: LONGEST_NAME, description: 'Exactly this permalink.' })),
+  permalink: optional(
+    Type.String({ maxLength: LONGEST_NAME, description: 'Exactly this permalink, of a note or of a part of one.' }),
+  ),
   permalink_match: optional(
     Type.String({ maxLength: LONGEST_NAME, description: 'A pattern of permalinks; `*` is anything.' }),
   ),

@@ -81,9 +81,15 @@ interface PermalinkInput {
   limit: number
 }
 
-const permalinks = statement<PermalinkInput, { id: number; permalink: string }>(
+interface PermalinkRow {
+  id: number
+  permalink: string
+  size: number
+}
+
+const permalinks = statement<PermalinkInput, PermalinkRow>(
   (_query, p, engine) => sql`
-    select id, permalink from notes
+    select id, permalink, size from notes
     where project_id = ${p('projectId')} and permalink >= ${p('from')} and permalink <= ${p('to')} and ${holds(engine, p('part'))}
     order by permalink limit ${p('limit')}`,
 )
@@ -93,7 +99,7 @@ function holds(engine: Engine, part: string): RawBuilder<boolean> {
 }
 
 /** In their order; only those with the part in them. */
-export function permalinksWith(reader: Reader, input: PermalinkInput): Promise<{ id: number; permalink: string }[]> {
+export function permalinksWith(reader: Reader, input: PermalinkInput): Promise<PermalinkRow[]> {
   return reader.run(permalinks, input)
 }
 

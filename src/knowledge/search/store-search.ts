@@ -1,13 +1,12 @@
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
-import { MOST_COUNTED } from './candidates.ts'
 import type { Main, SearchFilters } from './filters.ts'
 import { findByFilters } from './find-by-filters.ts'
-import { findPermalink, matchPermalinks } from './find-by-permalink.ts'
+import { findByPermalink } from './find-by-permalink.ts'
 import { findByTitle } from './find-by-title.ts'
 import { findByTree, NO_ROWS, type OrderedRows } from './find-by-tree.ts'
 import { prepareFilters } from './passing-notes.ts'
-import { type RowKind, rowNumber, rowOf } from './row-number.ts'
+import { type RowKind, rowOf } from './row-number.ts'
 import { searchedNotes } from './store-search-notes.ts'
 import type { WordStatistics } from './word-statistics.ts'
 
@@ -69,9 +68,8 @@ function orderedRows(
       return only === null ? NO_ROWS : findByTitle(reader, project, main.text, only)
     }
     case 'permalink':
-      return noteRows(reader, project, findPermalink(reader, project, main.text), filters)
     case 'permalink_match':
-      return noteRows(reader, project, matchPermalinks(reader, project, main.pattern, MOST_COUNTED + 1), filters)
+      return findByPermalink(reader, project, main, filters)
     case 'none':
       return findByFilters(reader, project, filters, wanted)
   }
@@ -82,29 +80,6 @@ function onlyNotes(filters: SearchFilters): SearchFilters | null {
   const { kinds = [], categories = [] } = filters
   const isPossible = categories.length === 0 && (kinds.length === 0 || kinds.includes('note'))
   return isPossible ? { ...filters, kinds: ['note'] } : null
-}
-
-/** All that are found fit equally well: they stay in their order, unless the newest are to come first. */
-async function noteRows(
-  reader: Reader,
-  project: Project,
-  finding: Promise<number[]>,
-  filters: SearchFilters,
-): Promise<OrderedRows> {
-  const only = onlyNotes(filters)
-  if (only === null) return NO_ROWS
-  const found = await finding
-  const { passes } = prepareFilters(only)
-  const notes = await searchedNotes(reader, project.id, found)
-  const passing = found.flatMap((id) => {
-    const note = notes.get(id)
-    return note !== undefined && passes(note) ? [note] : []
-  })
-  if (filters.after !== undefined) passing.sort((one, other) => other.updated_at - one.updated_at || other.id - one.id)
-  const numbers = passing.map(({ id }) => rowNumber('note', id, 0))
-  const scores = new Map(numbers.map((number) => [number, 1]))
-  const total = Math.min(numbers.length, MOST_COUNTED)
-  return { numbers, scores, total, isExact: found.length <= MOST_COUNTED }
 }
 
 /** Which of these notes pass the filters that are about notes: not those for kinds and categories of rows. */
