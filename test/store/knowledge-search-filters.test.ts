@@ -114,6 +114,22 @@ eachDatabase('filters of a search', (context) => {
     assert.deepEqual(await notes.notes('shared', { tags: ['q2'], ...metadata({ status: 'done' }) }), [2])
   })
 
+  test('NOT tag: in a question refuses notes that have the tags', async () => {
+    assert.deepEqual(await notes.notes('NOT tag:q1'), [2, 3, 4])
+    assert.deepEqual(await notes.notes('NOT tag:WORK'), [3, 4])
+    assert.deepEqual(await notes.notes('NOT tag:work,q2'), [3, 1, 4])
+    assert.deepEqual(await notes.notes('NOT tag:q1 NOT tag:q2'), [3, 4])
+    assert.deepEqual(await notes.notes('tag:work NOT tag:q2'), [1])
+    assert.deepEqual((await notes.notes('shared NOT tag:q1')).toSorted(), [2, 3])
+    assert.deepEqual((await notes.notes('shared NOT (tag:q1)')).toSorted(), [2, 3])
+    assert.deepEqual(await notes.notes('NOT tag:work', { after: 300 }), [3])
+    assert.deepEqual(await notes.notes('shared NOT tag:q1', metadata({ tags: 'work' })), [2])
+    const parts = await notes.text('shared NOT tag:q1', { kinds: ['observation'] })
+    assert.deepEqual([parts.rows.map(({ noteId }) => noteId), parts.total, parts.isExact], [[2], 1, true])
+    const passing = await filterNotes(notes.db, notes.project, [1, 2, 3, 4], { withoutTags: [['q1'], ['q2']] })
+    assert.deepEqual([...passing].sort(), [3, 4])
+  })
+
   test('a pattern of permalinks means its stars only', async () => {
     const matching = async (pattern: string, filters = {}) =>
       (await notes.find({ mode: 'permalink_match', pattern }, { kinds: ['note'], ...filters })).rows.map(

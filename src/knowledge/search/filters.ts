@@ -15,6 +15,8 @@ export interface SearchFilters {
   metadata?: MetadataFilter[]
   /** All of them. */
   tags?: string[]
+  /** Of each list not all of them. */
+  withoutTags?: string[][]
   status?: string
 }
 
@@ -26,3 +28,15 @@ export type Main =
   | { mode: 'permalink_match'; pattern: string }
   /** The filters alone. */
   | { mode: 'none' }
+
+export function hasTags({ tags, excludedTags }: Question): boolean {
+  return tags.length > 0 || excludedTags.length > 0
+}
+
+/** The filters with those that a question names besides. */
+export function withTagsOf({ tags, excludedTags }: Question, filters: SearchFilters): SearchFilters {
+  const all = { ...filters }
+  if (tags.length > 0) all.tags = [...new Set([...(filters.tags ?? []), ...tags])]
+  if (excludedTags.length > 0) all.withoutTags = excludedTags
+  return all
+}

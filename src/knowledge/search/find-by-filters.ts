@@ -23,9 +23,9 @@ export async function findByFilters(
   const prepared = prepareFilters(filters)
   const scores = new Map<number, number>()
   if (prepared.kinds === null) return NO_ROWS
-  const { scope } = prepared
+  const { scope, without } = prepared
   const { engine } = reader
-  const expression = scopeExpression(engine, { projectId: project.id, isOnlyProject: false, scope })
+  const expression = scopeExpression(engine, { projectId: project.id, isOnlyProject: false, scope, without })
   const numbers = await matchingRows(reader, expression, MOST_COUNTED + 1)
   if (numbers.length <= MOST_COUNTED) {
     const notes = await searchedNotes(

@@ -28,6 +28,7 @@ export async function findByTitle(
     projectId: project.id,
     isOnlyProject: false,
     scope: prepared.scope,
+    without: prepared.without,
   })
   // What a note is called is more than its title, which is therefore compared.
   const names = nameExpression(engine, project.id, tree, true)

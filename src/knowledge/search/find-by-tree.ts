@@ -6,6 +6,7 @@ import {
   all,
   type Beginning,
   isApproximate,
+  isUnlimited,
   type MatchInput,
   matchExpression,
   nameExpression,
@@ -68,6 +69,7 @@ export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
     projectId: project.id,
     isOnlyProject: isOnly,
     scope: prepared.scope,
+    without: prepared.without,
     tree,
     beginnings,
     common: await commonAsWritten(reader, project, [...new Set(many)], isOnly),
@@ -132,10 +134,10 @@ function promisingExpressions(
 }
 
 /** Whether what is called so matches in any case: nothing but words is asked for. */
-function isImplied({ tree, scope }: MatchInput): boolean {
+function isImplied(input: MatchInput): boolean {
   const isOfWords = (node: Node): boolean =>
     node.kind === 'word' || ((node.kind === 'and' || node.kind === 'or') && node.parts.every(isOfWords))
-  return scope.length === 0 && isOfWords(tree)
+  return isUnlimited(input) && isOfWords(input.tree)
 }
 
 interface Ranking {

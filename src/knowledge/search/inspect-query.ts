@@ -33,6 +33,7 @@ export async function inspectQuery(
       tree: question.tree as Record<string, unknown> | null,
       words: question.words,
       tags: question.tags,
+      excluded_tags: question.excludedTags,
       is_relaxed: isRelaxed,
     },
     min_similarity: found.minSimilarity,

@@ -18,6 +18,8 @@ export interface MatchScope {
   isOnlyProject: boolean
   /** Besides the project: one word of each group. */
   scope: readonly (readonly string[])[]
+  /** Not all words of any group. */
+  without?: readonly (readonly string[])[]
 }
 
 export interface MatchInput extends MatchScope {
@@ -42,21 +44,29 @@ export function matchExpression(engine: Engine, input: MatchInput): string {
 
 /** Of what the expression means, what is in the scope. SQLite goes by what stands first, and looks the others up. */
 function within(engine: Engine, expression: string, scope: MatchScope): string {
-  return scope.isOnlyProject && scope.scope.length === 0
+  return scope.isOnlyProject && isUnlimited(scope)
     ? expression
     : all(engine, expression, scopeExpression(engine, scope))
 }
 
 /** Everything in the scope. */
-export function scopeExpression(engine: Engine, { projectId, scope, isOnlyProject }: MatchScope): string {
+export function scopeExpression(engine: Engine, { projectId, scope, without = [], isOnlyProject }: MatchScope): string {
   const project = isOnlyProject && scope.length > 0 ? [] : [[projectWord(projectId)]]
   const groups = [...scope, ...project].map((words) => `(${words.map(quoted(engine)).join(orOf(engine))})`)
-  return engine === 'sqlite' ? `scope : (${groups.join(' AND ')})` : groups.join(' & ')
+  const having = groups.join(andOf(engine))
+  const refused = without.map((words) => `(${words.map(quoted(engine)).join(andOf(engine))})`).join(orOf(engine))
+  if (engine === 'postgres') return refused === '' ? having : `${having} & !(${refused})`
+  return `scope : (${refused === '' ? having : `(${having}) NOT (${refused})`})`
+}
+
+/** Whether nothing but the project narrows it. */
+export function isUnlimited({ scope, without = [] }: MatchScope): boolean {
+  return scope.length === 0 && without.length === 0
 }
 
 /** Both. */
 export function all(engine: Engine, one: string, other: string): string {
-  return `(${one})${engine === 'sqlite' ? ' AND ' : ' & '}(${other})`
+  return `(${one})${andOf(engine)}(${other})`
 }
 
 /** Notes that have exactly the word. */
@@ -119,6 +129,10 @@ function quotedScope(engine: Engine, word: string, isBeginning: boolean): string
   return engine === 'sqlite'
     ? `scope : "${word}"${isBeginning ? ' *' : ''}`
     : `'${scopeMark(word)}'${isBeginning ? ':*' : ''}`
+}
+
+function andOf(engine: Engine): string {
+  return engine === 'sqlite' ? ' AND ' : ' & '
 }
 
 function orOf(engine: Engine): string {

@@ -7,6 +7,8 @@ export type MetadataCondition =
   | { op: 'in'; values: MetadataScalar[] }
   /** All of these. */
   | { op: 'all'; values: MetadataScalar[] }
+  /** Some of these at most. */
+  | { op: 'not_all'; values: MetadataScalar[] }
   /** Both inclusive; null is open. */
   | { op: 'range'; low: Bound | null; high: Bound | null }
 

@@ -43,7 +43,8 @@ function passes(key: string, own: readonly MetadataScalar[], condition: Metadata
     return own.some((value) => isAbove(value, low) && isBelow(value, high))
   }
   const has = (value: MetadataScalar) => own.some((other) => sameForm(key, other) === sameForm(key, value))
-  return condition.op === 'in' ? condition.values.some(has) : condition.values.every(has)
+  if (condition.op === 'in') return condition.values.some(has)
+  return condition.values.every(has) === (condition.op === 'all')
 }
 
 const BOOLEAN = /^(?:true|false)$/i

@@ -22,12 +22,20 @@ export function metadataWords(metadata: Metadata): string[] {
 /** Groups of scope words: what passes the filters has one of each group. */
 export function filterWords(filters: readonly MetadataFilter[]): string[][] {
   return filters.flatMap(({ key, condition }) => {
-    if (WITHOUT_WORDS.has(key)) return []
+    if (WITHOUT_WORDS.has(key) || condition.op === 'not_all') return []
     if (condition.op === 'range') return [[keyWord(key)]]
     const words = condition.values.map((value) => {
       return unicodeForms(writtenForm(key, value)).map((form) => valueWord(key, form))
     })
     return condition.op === 'in' ? [words.flat()] : words
+  })
+}
+
+/** Groups of scope words: what passes the filters has not all of any group. */
+export function refusedWords(filters: readonly MetadataFilter[]): string[][] {
+  return filters.flatMap(({ key, condition }) => {
+    if (WITHOUT_WORDS.has(key) || condition.op !== 'not_all') return []
+    return [condition.values.map((value) => valueWord(key, sameForm(key, value)))]
   })
 }
 

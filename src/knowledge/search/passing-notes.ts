@@ -3,7 +3,7 @@ import { canonicalType } from '../text/note-metadata.ts'
 import type { SearchFilters } from './filters.ts'
 import type { MetadataFilter } from './metadata-filter.ts'
 import { metadataValues, passesFilters } from './metadata-values.ts'
-import { categoryWords, filterWords, mustCompare } from './metadata-words.ts'
+import { categoryWords, filterWords, mustCompare, refusedWords } from './metadata-words.ts'
 import type { RowKind } from './row-number.ts'
 import { KIND_WORDS, typeWord } from './search-scope.ts'
 import { composed, unicodeForms } from './unicode-forms.ts'
@@ -19,6 +19,8 @@ export interface FilteredNote {
 export interface PreparedFilters {
   /** Groups of scope words: what passes has one of each. */
   scope: string[][]
+  /** Groups of scope words: what passes has not all of any. */
+  without: string[][]
   /** Whether rows that have the words must be compared, too. */
   mustCompare: boolean
   /** Null: no row can pass. */
@@ -43,6 +45,7 @@ export function prepareFilters(filters: SearchFilters): PreparedFilters {
   if (kinds.length < ALL_KINDS.length) scope.push([...new Set(kinds)].map((kind) => KIND_WORDS[kind]))
   return {
     scope,
+    without: refusedWords(metadata),
     mustCompare: after !== undefined || metadata.some(mustCompare),
     kinds: kinds.length === 0 ? null : new Set(kinds),
     passes: (note) =>
@@ -53,10 +56,11 @@ export function prepareFilters(filters: SearchFilters): PreparedFilters {
 }
 
 /** The short ways to ask for tags and a status stand back behind conditions for the same keys. */
-function allMetadata({ metadata = [], tags = [], status }: SearchFilters): MetadataFilter[] {
+function allMetadata({ metadata = [], tags = [], withoutTags = [], status }: SearchFilters): MetadataFilter[] {
   const has = (key: string) => metadata.some((filter) => filter.key === key)
   const all = [...metadata]
   if (tags.length > 0 && !has('tags')) all.push({ key: 'tags', condition: { op: 'all', values: tags } })
+  for (const values of withoutTags) all.push({ key: 'tags', condition: { op: 'not_all', values } })
   if (status !== undefined && !has('status')) all.push({ key: 'status', condition: { op: 'in', values: [status] } })
   return all
 }

@@ -43,6 +43,7 @@ export const QueryTrace = Type.Object({
       tree: nullable(Type.Record(Type.String(), Type.Unknown(), { description: 'How the text was understood.' })),
       words: Type.Array(Type.String()),
       tags: Type.Array(Type.String()),
+      excluded_tags: Type.Array(Type.Array(Type.String()), { description: 'Lists of which no note has all.' }),
       is_relaxed: Type.Boolean({ description: 'No row had all words, so these were asked for with OR.' }),
     }),
   ),

@@ -2,7 +2,7 @@ import type { Micros } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { momentOf } from '../context/timeframe.ts'
 import { dropUnstorable } from '../text/clean-text.ts'
-import type { Main, SearchFilters } from './filters.ts'
+import { hasTags, type Main, type SearchFilters, withTagsOf } from './filters.ts'
 import { parseMetadataFilters } from './metadata-filter.ts'
 import { parseQuestion } from './question/question.ts'
 import type { RowKind } from './row-number.ts'
@@ -38,11 +38,11 @@ export function readSearch(input: SearchInput, now: Micros): SearchRequest {
   }
   const text = clean(input.text)
   const wanted = mainOf(asked[0], input)
-  const filters = filtersOf(input, now)
+  const own = filtersOf(input, now)
   const isText = wanted.mode === 'text'
-  if (isText && wanted.question.tags.length > 0) filters.tags = [...(filters.tags ?? []), ...wanted.question.tags]
+  const filters = isText ? withTagsOf(wanted.question, own) : own
   // `tag:a` alone is a question for the tag; a text of nothing but punctuation is none.
-  const isOnlyTags = isText && wanted.question.tree === null && wanted.question.tags.length > 0
+  const isOnlyTags = isText && wanted.question.tree === null && hasTags(wanted.question)
   const main: Main = isOnlyTags ? { mode: 'none' } : wanted
   const isEmpty =
     main.mode === 'text' ? main.question.tree === null : main.mode === 'none' && Object.keys(filters).length === 0

@@ -1,6 +1,6 @@
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
-import type { Main, SearchFilters } from './filters.ts'
+import { hasTags, type Main, type SearchFilters, withTagsOf } from './filters.ts'
 import { findByFilters } from './find-by-filters.ts'
 import { findByPermalink } from './find-by-permalink.ts'
 import { findByTitle } from './find-by-title.ts'
@@ -58,10 +58,10 @@ function orderedRows(
 ): Promise<OrderedRows> | OrderedRows {
   switch (main.mode) {
     case 'text': {
-      const { tree, words, tags } = main.question
-      const all = tags.length === 0 ? filters : { ...filters, tags: [...new Set([...(filters.tags ?? []), ...tags])] }
+      const { tree, words } = main.question
+      const all = withTagsOf(main.question, filters)
       if (tree !== null) return findByTree({ reader, project, tree, words, filters: all, wanted, isCounted })
-      return tags.length === 0 ? NO_ROWS : findByFilters(reader, project, all, wanted)
+      return hasTags(main.question) ? findByFilters(reader, project, all, wanted) : NO_ROWS
     }
     case 'title': {
       const only = onlyNotes(filters)

@@ -61,6 +61,32 @@ test('tags are taken out of a question', () => {
   assert.deepEqual(parseQuestion('tag:').tags, [])
 })
 
+const TAGGED: [question: string, tags: string[], excluded: string[][], tree: string][] = [
+  ['NOT tag:a', [], [['a']], ''],
+  ['NOT NOT tag:a', ['a'], [], ''],
+  ['milk NOT tag:a,b bread', [], [['a', 'b']], '(milk & bread)'],
+  ['milk AND NOT tag:a AND NOT tag:b', [], [['a'], ['b']], 'milk'],
+  ['tag:a NOT tag:b', ['a'], [['b']], ''],
+  ['tag:a AND tag:b', ['a', 'b'], [], ''],
+  ['NOT (tag:a)', [], [['a']], ''],
+  ['NOT (tag:a OR milk) tag:b', ['b'], [['a']], '!milk'],
+  ['NOT (milk NOT tag:a)', ['a'], [], '!milk'],
+  ['(NOT (NOT (tag:a)) NOT tag:"b c") x', ['a'], [['b c']], 'x'],
+  [') tag:a NOT ( milk', ['a'], [], '!milk'],
+  ['NOT tag:', [], [], ''],
+  ['not tag:a', ['a'], [], 'not'],
+]
+for (const [question, tags, excluded, tree] of TAGGED) {
+  test(`${question} is read with the tags it wants and those it refuses`, () => {
+    const asked = parseQuestion(question)
+    assert.deepEqual([asked.tags, asked.excludedTags, shown(asked.tree)], [tags, excluded, tree])
+  })
+}
+
+test('a refused tag is an operator: nothing is asked for once more', () => {
+  assert.equal(relaxed(parseQuestion('coffee grinder price NOT tag:a')), null)
+})
+
 test('words of a question are those that are asked for, not those that are refused', () => {
   assert.deepEqual(parseQuestion('a "b c" NOT (d OR e)').words, ['a', 'b', 'c'])
 })

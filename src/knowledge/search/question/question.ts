@@ -1,8 +1,8 @@
-import { readTags } from '../../text/tags.ts'
 import { stemOf } from '../stem.ts'
 import { phraseWords } from './phrase-words.ts'
 import { isGrouping, readTokens, type Token, withoutIdleBrackets } from './read-tokens.ts'
 import { STOP_WORDS } from './stop-words.ts'
+import { takeTags } from './take-tags.ts'
 
 /** A word is found wherever a word begins with it, or has the same stem. */
 export type Term =
@@ -18,6 +18,8 @@ export interface Question {
   whole?: Node
   /** Of `tag:a,b`. */
   tags: string[]
+  /** Of each `NOT tag:a,b`. */
+  excludedTags: string[][]
   /** No operators, quotes. */
   isPlain: boolean
   /** Words are put in brackets. */
@@ -44,14 +46,15 @@ const UNSPACED = /[\u0e00-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\uffff]/
 export function parseQuestion(text: string): Question {
   const written = readTokens(text.slice(0, LONGEST_TEXT).toWellFormed())
   const tokens = withoutIdleBrackets(written)
-  const tags = readTags(tokens.filter(({ kind }) => kind === 'tags').map((token) => (token as { text: string }).text))
-  const operands = tokens.filter(({ kind }) => kind !== 'tags')
-  const isPlain = operands.every(({ kind }) => kind === 'text')
+  const isPlain = tokens.every(({ kind }) => kind === 'text' || kind === 'tags')
+  const { tokens: operands, tags, excluded } = takeTags(tokens)
+  const hasTags = tags.length > 0 || excluded.length > 0
   // Operators with nothing to operate on may be meant as words.
-  const tree = new Parser(operands).parse() ?? (isPlain ? null : new Parser(asTexts(operands)).parse())
+  const tree = new Parser(operands).parse() ?? (isPlain || hasTags ? null : new Parser(asTexts(operands)).parse())
   return {
     tree,
     tags: tags.slice(0, MOST_TAGS),
+    excludedTags: excluded.slice(0, MOST_TAGS).map((list) => list.slice(0, MOST_TAGS)),
     isPlain,
     isGrouped: isGrouping(written),
     hasNumber: operands.some(isNumber),
