@@ -72,12 +72,14 @@ eachDatabase('backlinks', ({ open }) => {
 eachDatabase('update links', ({ open }) => {
   async function update(notes: LinkedNotes, note: Note) {
     const texts: string[] = []
-    const updated = await notes.db.write((tx) =>
-      updateLinks(tx, notes.project, note, async (linking, text) => {
+    const updated = await notes.db.write((tx) => {
+      // A change may have to begin again.
+      texts.length = 0
+      return updateLinks(tx, notes.project, note, async (linking, text) => {
         texts.push(text)
         await notes.rewriteIn(tx, linking, text)
-      }),
-    )
+      })
+    })
     return { texts, updated: updated.map(({ file_path, count }) => `${file_path}: ${count}`) }
   }
 
