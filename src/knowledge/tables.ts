@@ -76,10 +76,11 @@ export interface RelationsTable {
   is_repeat: Generated<Flag>
   /** The literal target, without display text; with its anchor. */
   to_name: string
+  /** Of what is bound, what stands behind the name of the note; else what stands behind the first "#". */
   anchor: string | null
   display: string | null
   context: string | null
-  /** `nameKey` of the target without its anchor. */
+  /** `nameKey` of the target without its anchor: what stands before the first "#". */
   target_key: string
   /** `nameKey` of the target with its anchor, where it has one: a note may be called "C# guide". */
   whole_key: string | null

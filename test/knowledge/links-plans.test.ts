@@ -43,13 +43,13 @@ eachDatabase('plans of links', ({ open }) => {
     await notes.add({ path: 'b.md', body: '[[Target]]' })
     const plans = await plansOf(notes, async (reader) => {
       await resolveExactly(reader, notes.project, 'a/b.md', texts(3))
-      for (const column of ['target_key', 'whole_key'] as const) {
+      for (const column of ['target_key', 'whole_key', 'part_key'] as const) {
         await waitingRelations(reader, notes.project.id, column, ['a', 'b', 'c'], { from_id: 0, position: -1 })
       }
       await relationsOf(reader, note)
       await backlinksOf(reader, notes.project, note, { page: 2, pageSize: 10 })
     })
-    assert.equal(plans.length, 6)
+    assert.equal(plans.length, 7)
     for (const plan of plans) {
       assert.doesNotMatch(plan, SCAN)
       assert.doesNotMatch(plan, NAMES_SCAN)

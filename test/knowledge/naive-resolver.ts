@@ -16,34 +16,61 @@ export interface NamedText {
   target: string
 }
 
+/** A note and what a text says behind its name. */
+export interface Meant<N> {
+  note: N
+  anchor: string | null
+}
+
 /** The rules of resolving, read over every note one by one, without any index of names. */
 export function naiveResolve<N extends NamedNote>(
   project: string,
   notes: readonly N[],
   { name, target }: NamedText,
   source: string | null,
-): N | undefined {
+): Meant<N> | undefined {
   const readings = [{ text: target, isWhole: true }]
   const slash = target.indexOf('/')
   const rest = target.slice(slash + 1)
   if (slash > 0 && rest !== '' && slug(target.slice(0, slash)) === project) {
     readings.push({ text: rest, isWhole: false })
   }
-  const steps: (() => N | undefined)[] = [
-    () => (name === target ? undefined : literally(notes, name, source)),
-    ...readings.map((reading) => () => exactly(project, notes, reading, source)),
-    () => (name === target ? undefined : byOldName(notes, [name], [name, `${name}.md`], name, source)),
-    ...readings.map(({ text, isWhole }) => () => {
-      const folder = folderOf(source)
-      const near = isWhole && folder !== null ? [`${folder}${text}.md`, folder + text] : []
-      return byOldName(notes, permalinksFor(project, text, isWhole), [...near, text, `${text}.md`], text, source)
-    }),
+  const anchor = behind(name, target)
+  const literals = literalTexts(name, target)
+  const steps: [anchor: string | null, step: () => N | undefined][] = [
+    ...literals.map((text) => step(behind(name, text), () => literally(notes, text, source))),
+    ...readings.map((reading) => step(anchor, () => exactly(project, notes, reading, source))),
+    ...literals.map((text) =>
+      step(behind(name, text), () => byOldName(notes, [text], [text, `${text}.md`], text, source)),
+    ),
+    ...readings.map(({ text, isWhole }) =>
+      step(anchor, () => {
+        const folder = folderOf(source)
+        const near = isWhole && folder !== null ? [`${folder}${text}.md`, folder + text] : []
+        return byOldName(notes, permalinksFor(project, text, isWhole), [...near, text, `${text}.md`], text, source)
+      }),
+    ),
   ]
-  for (const step of steps) {
-    const found = step()
-    if (found !== undefined) return found
+  for (const [rest, find] of steps) {
+    const note = find()
+    if (note !== undefined) return { note, anchor: rest }
   }
   return undefined
+}
+
+function step<N>(anchor: string | null, find: () => N | undefined): [string | null, () => N | undefined] {
+  return [anchor, find]
+}
+
+/** Of a text with an anchor, the whole, then what stands before its last "#". */
+function literalTexts(name: string, target: string): string[] {
+  if (name === target) return []
+  const parts = name.split('#')
+  return parts.length < 3 || parts.at(-1) === '' ? [name] : [name, parts.slice(0, -1).join('#')]
+}
+
+export function behind(name: string, text: string): string | null {
+  return name === text ? null : name.slice(text.length + 1)
 }
 
 function literally<N extends NamedNote>(notes: readonly N[], name: string, source: string | null): N | undefined {

@@ -19,7 +19,7 @@ import { NotesModel, Refused } from './notes-model.ts'
 import { type Play, playOf, type Step } from './notes-play.ts'
 import { foreseen, type NotesWorld, openWorld, seen } from './notes-world.ts'
 
-const TITLES = ['A', 'a b', 'A-B', 'B', 'C#', 'C']
+const TITLES = ['A', 'a b', 'A-B', 'B', 'C#', 'C', 'C#part']
 const FOLDERS = ['', 'x', 'x/y', 'z']
 const HERE = 'HERE'
 const LINKS = [
@@ -31,6 +31,9 @@ const LINKS = [
   'C#',
   'C',
   'C#part',
+  'C##part',
+  'C#part#part',
+  'x/C#part#part',
   'B#part',
   'x/A',
   'y/A',

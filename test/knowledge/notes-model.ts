@@ -1,7 +1,7 @@
 import { areTwins } from '../../src/knowledge/text/name-key.ts'
 import { slug } from '../../src/knowledge/text/slug.ts'
 import { readTarget } from '../../src/knowledge/text/wikilinks.ts'
-import { type NamedNote, type NamedText, naiveResolve } from './naive-resolver.ts'
+import { behind, type Meant, type NamedNote, type NamedText, naiveResolve } from './naive-resolver.ts'
 
 /** What a text says: nothing but links, and names of the note where it gives some. */
 export interface ModelText {
@@ -20,6 +20,7 @@ export interface ModelLink {
 interface Bound extends NamedText {
   type: string
   to: ModelNote | null
+  anchor: string | null
 }
 
 export interface ModelNote extends ModelText, NamedNote {
@@ -64,7 +65,17 @@ export class NotesModel {
   }
 
   resolve(text: NamedText, source: string | null): ModelNote | null {
-    return naiveResolve(this.project, this.notes, text, source) ?? null
+    return this.#meant(text, source)?.note ?? null
+  }
+
+  #meant(text: NamedText, source: string | null): Meant<ModelNote> | undefined {
+    return naiveResolve(this.project, this.notes, text, source)
+  }
+
+  #bind(link: Bound, source: string): void {
+    const meant = this.#meant(link, source)
+    link.to = meant?.note ?? null
+    link.anchor = meant === undefined ? behind(link.name, link.target) : meant.anchor
   }
 
   create(externalId: string, path: string, text: Omit<ModelText, 'permalink'> & { permalink: string | null }): void {
@@ -122,7 +133,7 @@ export class NotesModel {
     this.notes = this.notes.filter((other) => other !== note)
     this.trash.push(note)
     for (const other of this.notes) {
-      for (const link of other.bound) if (link.to === note) link.to = this.resolve(link, other.path)
+      for (const link of other.bound) if (link.to === note) this.#bind(link, other.path)
     }
     this.#record(note, 'deleted', note.version + 1)
   }
@@ -180,7 +191,7 @@ export class NotesModel {
     retire(note.retired.titles, before.title, note.title)
     if (!isSameList(before.links, note.links)) note.bound = this.#boundLinks(note)
     else if (before.path !== note.path) {
-      for (const link of note.bound) link.to ??= this.resolve(link, note.path)
+      for (const link of note.bound) if (link.to === null) this.#bind(link, note.path)
     }
     if (!isSame(namesOf(before), namesOf(note))) this.#bindTo(note)
     this.#record(note, change, note.version)
@@ -192,7 +203,9 @@ export class NotesModel {
       const read = readTarget(text)
       if (read === null || first.has(`${type} ${read.name}`)) continue
       const { name, target } = read
-      first.set(`${type} ${name}`, { type, name, target, to: this.resolve(read, path) })
+      const link: Bound = { type, name, target, to: null, anchor: null }
+      this.#bind(link, path)
+      first.set(`${type} ${name}`, link)
     }
     return [...first.values()]
   }
@@ -200,7 +213,7 @@ export class NotesModel {
   /** What waits for a note and now means this one. */
   #bindTo(note: ModelNote): void {
     for (const { path, bound } of this.notes) {
-      for (const link of bound) if (link.to === null && this.resolve(link, path) === note) link.to = note
+      for (const link of bound) if (link.to === null && this.resolve(link, path) === note) this.#bind(link, path)
     }
   }
 

@@ -102,8 +102,11 @@ async function notesSeen(reader: Reader, project: Project) {
   const relations: Record<string, string[]> = {}
   for (const row of rows) {
     const found = await relationsOf(reader, row)
-    relations[row.file_path] = found.relations.map(({ direction, from, to, relation_type: type, to_name: name }) =>
-      direction === 'outgoing' ? `${type} ${name} -> ${to?.file_path ?? '?'}` : `${from.file_path} -> ${type} ${name}`,
+    relations[row.file_path] = found.relations.map(
+      ({ direction, from, to, relation_type: type, to_name: name, anchor }) =>
+        direction === 'outgoing'
+          ? `${type} ${name} -> ${to?.file_path ?? '?'} at ${anchor}`
+          : `${from.file_path} -> ${type} ${name} at ${anchor}`,
     )
   }
   const notes = rows.map(({ file_path: path, external_id: externalId, title, permalink, version }) => ({
@@ -118,14 +121,14 @@ async function notesSeen(reader: Reader, project: Project) {
 
 function relationsForeseen(model: NotesModel, note: ModelNote): string[] {
   return [
-    ...shownLinks(note).map(({ type, name, to }) => `${type} ${name} -> ${to?.path ?? '?'}`),
+    ...shownLinks(note).map(({ type, name, to, anchor }) => `${type} ${name} -> ${to?.path ?? '?'} at ${anchor}`),
     ...model.notes
       .filter((other) => other !== note)
       .sort(byPath)
       .flatMap((other) =>
         shownLinks(other)
           .filter(({ to }) => to === note)
-          .map(({ type, name }) => `${other.path} -> ${type} ${name}`),
+          .map(({ type, name, anchor }) => `${other.path} -> ${type} ${name} at ${anchor}`),
       ),
   ]
 }

@@ -1,12 +1,13 @@
 import type { Transaction } from '../../platform/storage/database.ts'
 import type { Note, NoteRef, Project } from '../note/note.ts'
 import { touchNotes } from '../note/note-cache.ts'
+import { divideAtFirst } from '../text/anchors.ts'
 import { nameKey } from '../text/name-key.ts'
 import type { ParsedLink } from '../text/parse-body.ts'
 import { folderOf } from '../text/path.ts'
 import type { NameRow } from './names.ts'
-import { type FoundLinkNames, resolveAsks, resolveExactly } from './resolve-exactly.ts'
-import { type Ask, askedId, askedKeys, askOf, choose, namesWith } from './resolver.ts'
+import { type FoundLinkNames, resolveAsks } from './resolve-exactly.ts'
+import { type Ask, askedId, askedKeys, askOf, type Choice, choose, namesWith } from './resolver.ts'
 import type { NamedNote } from './store-names.ts'
 import {
   deleteRelations,
@@ -25,6 +26,7 @@ import {
   relationsTo,
   unbindRelations,
   WAITING_AT_ONCE,
+  type WaitingBy,
   type WaitingRelation,
   waitingRelations,
 } from './store-waiting-relations.ts'
@@ -40,9 +42,12 @@ export async function replaceRelations(
   links: readonly ParsedLink[],
   { isNew, found }: { isNew: boolean; found?: FoundLinkNames | undefined },
 ): Promise<RelationView[]> {
-  const targets = links.length === 0 ? [] : await resolveExactly(tx, project, note.file_path, links, { found })
+  const sourcePath = note.file_path
+  const asks = links.map(({ target, name }) => ({ target, name, sourcePath }))
+  const choices = links.length === 0 ? [] : await resolveAsks(tx, project, asks, { found })
+  const targets = choices.map((choice) => (choice !== null && 'note' in choice ? choice.note : null))
   const seen = new Set<string>()
-  const rows = links.map((link, position) => toRow(note, link, position, targets[position]?.id ?? null, seen))
+  const rows = links.map((link, position) => toRow(note, link, position, choices[position] ?? null, seen))
   // Whoever appends a line changes no link before it.
   const first = isNew ? 0 : await dropFromFirstDifference(tx, note.id, rows)
   await insertRelations(tx, note, first === 0 ? rows : rows.slice(first))
@@ -70,10 +75,14 @@ function toRow(
   note: Note,
   link: ParsedLink,
   position: number,
-  toId: number | null,
+  choice: Choice,
   seen: Set<string>,
 ): RelationRow & RelationOwner {
-  const { type, target, name, anchor, display, context } = link
+  const { type, target, name, display, context } = link
+  const { toId, anchor } =
+    choice !== null && 'note' in choice
+      ? { toId: choice.note.id, anchor: choice.anchor }
+      : { toId: null, anchor: link.anchor }
   const edge = toId === null ? null : `${toId} ${type}`
   const isRepeat = edge !== null && seen.has(edge)
   if (edge !== null) seen.add(edge)
@@ -104,11 +113,19 @@ export async function bindForwardReferences(
   names: readonly NameRow[],
 ): Promise<boolean> {
   const isMeant = await bindWaiting(tx, project, note, names, 'target_key', waitedKeys(project, note, names))
+  const parts = waitedPartKeys(note, names)
   // Only a name with a "#" in it can be a text with an anchor.
-  const hashed = [note.title, note.permalink ?? '', note.file_path, ...names.map(({ value }) => value)]
-  if (!hashed.some((text) => text.includes('#'))) return isMeant
+  if (parts.length === 0) return isMeant
   const keys = [...new Set(names.map(({ key }) => key))]
-  return (await bindWaiting(tx, project, note, names, 'whole_key', keys)) || isMeant
+  const isWhole = await bindWaiting(tx, project, note, names, 'whole_key', keys)
+  return (await bindWaiting(tx, project, note, names, 'part_key', parts)) || isWhole || isMeant
+}
+
+/** A part of "F# intro" waits as a part of "F". */
+export function waitedPartKeys(note: NoteRef, names: readonly NameRow[]): string[] {
+  const texts = [note.title, note.permalink ?? '', note.file_path, ...names.map(({ value }) => value)]
+  const hashed = texts.filter((text) => text.includes('#'))
+  return [...new Set(hashed.map((text) => nameKey(text.slice(0, text.indexOf('#')).trimEnd())))]
 }
 
 /** The keys of all texts that could name the note, from whatever folder. */
@@ -137,7 +154,7 @@ async function bindWaiting(
   project: Project,
   note: Note,
   names: readonly NameRow[],
-  column: 'target_key' | 'whole_key',
+  column: WaitingBy,
   keys: readonly string[],
 ): Promise<boolean> {
   let means: ((ask: Ask) => boolean) | undefined
@@ -207,7 +224,8 @@ async function bindingsFor(
   return groups.flatMap((group, at) => {
     const choice = choices[at] ?? null
     if (choice === null || !('note' in choice)) return []
-    return group.map(({ from_id, position }) => ({ from_id, position, to_id: choice.note.id }))
+    const { note, anchor } = choice
+    return group.map(({ from_id, position }) => ({ from_id, position, to_id: note.id, anchor }))
   })
 }
 
@@ -221,8 +239,20 @@ export async function unbind(tx: Transaction, project: Project, noteId: number):
     const bound = await relationsTo(tx, noteId, after)
     const last = bound.at(-1)
     if (last === undefined && after.from_id === 0) return
-    await bindRelations(tx, await bindingsFor(tx, project, bound))
+    const found = await bindingsFor(tx, project, bound)
+    await bindRelations(tx, [...found, ...waitingAnchors(bound, found, noteId)])
     if (last === undefined || bound.length < WAITING_AT_ONCE) return unbindRelations(tx, noteId)
     after = last
   }
+}
+
+/** While no note has the name, everything behind the first "#" is shown as the anchor. */
+function waitingAnchors(relations: readonly WaitingRelation[], found: readonly Binding[], noteId: number): Binding[] {
+  const outdated = relations.flatMap(({ from_id, position, to_name, anchor: bound }) => {
+    const { anchor } = divideAtFirst(to_name)
+    return anchor === bound ? [] : [{ from_id, position, to_id: noteId, anchor }]
+  })
+  if (outdated.length === 0) return []
+  const isFound = new Set(found.map(({ from_id, position }) => `${from_id} ${position}`))
+  return outdated.filter(({ from_id, position }) => !isFound.has(`${from_id} ${position}`))
 }

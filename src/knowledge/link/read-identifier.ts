@@ -18,8 +18,13 @@ export function readIdentifier(identifier: string): ReadIdentifier {
   text = text.trim()
   if (text.startsWith(SCHEME)) text = text.slice(SCHEME.length)
   const read = readTarget(text)
-  if (read === null) return { target: '', name: '', namesProject: false }
+  if (read === null) return { target: '', name: nameBehindHash(text), namesProject: false }
   return { target: read.target, name: read.name, namesProject: isProjectNamed(text) }
+}
+
+/** No link leads to a place without a note, but a note may be called "#idea". */
+function nameBehindHash(text: string): string {
+  return text.startsWith('#') ? (text.split('|', 1)[0] as string).trim() : ''
 }
 
 function isProjectNamed(text: string): boolean {

@@ -3,6 +3,7 @@ import type { NoteRef, Project } from '../note/note.ts'
 import { namesOf } from './names.ts'
 import {
   type Ask,
+  anchorOf,
   askedId,
   askedKeys,
   type Choice,
@@ -88,14 +89,15 @@ async function resolveSome(
   const byId = ids.length === 0 ? undefined : await notesWithIds(reader, project, ids)
   const [only] = asks
   const known = only === undefined || asks.length > 1 ? undefined : byId?.get(askedId(only) ?? '')
-  if (known !== undefined) return [{ note: known }]
+  if (only !== undefined && known !== undefined) return [{ note: known, anchor: anchorOf(only) }]
   const keys = found?.keys ?? asks.map((ask) => askedKeys(project, ask))
   const { names, isCrowded } = found ?? (await findNames(reader, project.id, [...new Set(keys.flat())]))
   const index = indexByKey(names)
   if (isCrowded) await addLiteralNames(reader, project, asks, index)
   return asks.map((ask, at) => {
     const note = byId?.get(askedId(ask) ?? '')
-    return note === undefined ? choose(project, ask, namesWith(index, keys[at] ?? []), options) : { note }
+    if (note !== undefined) return { note, anchor: anchorOf(ask) }
+    return choose(project, ask, namesWith(index, keys[at] ?? []), options)
   })
 }
 

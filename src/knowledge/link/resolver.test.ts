@@ -3,7 +3,7 @@ import { describe, test } from 'node:test'
 import type { Note, NoteRef, Project } from '../note/note.ts'
 import { nameKey } from '../text/name-key.ts'
 import { permalinkFor, slug } from '../text/slug.ts'
-import { waitedKeys } from './bind-links.ts'
+import { waitedKeys, waitedPartKeys } from './bind-links.ts'
 import { namesOf } from './names.ts'
 import { type Ask, askedKeys, type ChooseOptions, choose, namesWith } from './resolver.ts'
 
@@ -116,6 +116,8 @@ describe('which note a text means', () => {
     assert.equal(pathFor(notes, 'C#section'), 'C.md')
     assert.equal(pathFor(notes, 'C#^block'), 'C.md')
     assert.equal(pathFor(notes, 'Unknown#x'), null)
+    assert.equal(pathFor(notes, 'C# guide#part'), 'C# guide.md')
+    assert.equal(pathFor(notes, 'C# guide#part#deeper'), 'C.md')
   })
 
   test('the name of this project before a title means this project', () => {
@@ -193,18 +195,21 @@ describe('against every note read by the rules, one by one', () => {
       const names = namesOf(expected.note, expected.aliases)
       const isWaitedFor =
         waitedKeys(MAIN, expected.note as Note, names).includes(nameKey(question.target)) ||
-        names.some(({ key }) => key === nameKey(name))
+        names.some(({ key }) => key === nameKey(name)) ||
+        (name.split('#').length > 2 && waitedPartKeys(expected.note, names).includes(nameKey(question.target)))
       assert.ok(isWaitedFor, story())
     }
     assert.ok(hits > 2000, `only ${hits} texts meant a note`)
   })
 
   function naive(notes: readonly Sample[], { name, target, sourcePath }: Ask): Sample | undefined {
-    if (name !== target) {
+    const last = name.lastIndexOf('#')
+    const hasTwo = last !== name.indexOf('#') && last !== name.length - 1
+    for (const literal of name === target ? [] : [name, ...(hasTwo ? [name.slice(0, last)] : [])]) {
       const whole = notes.filter(
         ({ note, aliases }) =>
-          [note.title, note.permalink, note.file_path, note.file_path.replace(/\.md$/, '')].includes(name) ||
-          aliases.some((alias) => same(alias, name)),
+          [note.title, note.permalink, note.file_path, note.file_path.replace(/\.md$/, '')].includes(literal) ||
+          aliases.some((alias) => same(alias, literal)),
       )
       if (whole.length > 0) return first(whole, sourcePath)
     }

@@ -1,6 +1,7 @@
 import type { NoteRef, Project } from '../note/note.ts'
 import { knowledgeId } from '../project/urls.ts'
 import { NAME_KINDS } from '../tables.ts'
+import { type Division, divideAtFirst, literalDivisions } from '../text/anchors.ts'
 import { nameKey } from '../text/name-key.ts'
 import { folderOf } from '../text/path.ts'
 import { slug } from '../text/slug.ts'
@@ -15,14 +16,19 @@ export interface Ask {
   sourcePath: string | null
 }
 
-/** The name of a link without its anchor. */
-export function targetOf(name: string, anchor: string | null): string {
-  return anchor === null ? name : name.slice(0, name.indexOf('#')).trimEnd()
+/** What a stored link asks for, whatever it is bound to. */
+export function askOf(link: { to_name: string; source_path: string }): Ask {
+  return { target: divideAtFirst(link.to_name).text, name: link.to_name, sourcePath: link.source_path }
 }
 
-/** What a stored link asks for. */
-export function askOf(link: { to_name: string; anchor: string | null; source_path: string }): Ask {
-  return { target: targetOf(link.to_name, link.anchor), name: link.to_name, sourcePath: link.source_path }
+/** The ways to read it as a name with a "#" in it. */
+function literalsOf({ name, target }: Ask): Division[] {
+  return name === target ? [] : literalDivisions(name)
+}
+
+/** What stands behind the target. */
+export function anchorOf({ name, target }: Ask): string | null {
+  return name === target ? null : divideAtFirst(name).anchor
 }
 
 /** Names by their key. */
@@ -35,8 +41,14 @@ export function namesWith(index: NameIndex, keys: readonly string[]): NamedNote[
   return names
 }
 
-/** Several: notes that have the name with equal right, where the caller must not guess. */
-export type Choice = { note: NoteRef } | { several: NoteRef[] } | null
+/**
+ * The note and the place in it that the rest of the text means. Several: notes that have the name with equal right, where
+ * the caller must not guess.
+ */
+export type Choice = { note: NoteRef; anchor: string | null } | { several: NoteRef[] } | null
+
+/** The same without a place: which text is its name was decided already. */
+type Named = { note: NoteRef } | { several: NoteRef[] } | null
 
 /** A way to read an ask: the text as it is, or without the name of this project before it. */
 interface Reading {
@@ -62,21 +74,22 @@ function readingsOf(project: Project, { target, sourcePath }: Ask): Reading[] {
 }
 
 /** Under which keys the notes are found that `choose` must see: all that could be meant and some that could not. */
-export function askedKeys(project: Project, { target, name, sourcePath }: Ask): string[] {
-  if (target === '') return []
+export function askedKeys(project: Project, ask: Ask): string[] {
+  const { target, sourcePath } = ask
+  const literal = literalsOf(ask).map(({ text }) => nameKey(text))
+  if (target === '') return literal
   const keys = [nameKey(target), nameKey(`${project.permalink}/${target}`)]
   const folder = sourcePath === null ? '' : folderOf(sourcePath)
   if (folder !== '') keys.push(nameKey(`${folder}/${target}`))
   const slash = target.indexOf('/')
   if (slash > 0) keys.push(nameKey(target.slice(slash + 1)))
-  if (name !== target) keys.push(nameKey(name))
-  return keys
+  return keys.concat(literal)
 }
 
 /** Paths and permalinks that would be exactly the note, or its namesake in the folders around. */
 export function literalNames(project: Project, ask: Ask): string[] {
-  const { name, target, sourcePath } = ask
-  const names: string[] = name === target ? [] : [name, `${name}.md`]
+  const { sourcePath } = ask
+  const names = literalsOf(ask).flatMap(({ text }) => [text, `${text}.md`])
   for (const { text, permalinks, relative } of readingsOf(project, ask)) {
     names.push(...permalinks, text, `${text}.md`)
     let folder = relative === null || sourcePath === null ? '' : folderOf(sourcePath)
@@ -98,8 +111,8 @@ export interface ChooseOptions {
 }
 
 /**
- * Which of the notes that have the asked keys is meant: exact names first, then those that notes had before. A text with an anchor is
- * the whole name of a note only literally ("C# guide"), else the anchor is left out.
+ * Which of the notes that have the asked keys is meant: exact names first, then those that notes had before. A "#" is part
+ * of the name of a note only literally ("C# guide"), else an anchor begins there, which is left out.
  */
 export function choose(
   project: Project,
@@ -111,26 +124,46 @@ export function choose(
   if (first === undefined) return null
   const { name, target, sourcePath } = ask
   // Nearly every link: whichever rule decides, there is no other note to decide for.
-  if (names.length === 1 && first.kind === NAME_KINDS.current && first.title === target) return { note: first }
-  const whole = name === target ? null : chooseLiteral(name, sourcePath, names)
-  if (whole !== null) return whole
-  const readings = readingsOf(project, ask)
-  for (const reading of readings) {
-    const choice = chooseExact(reading, sourcePath, names, isStrict)
-    if (choice !== null) return choice
+  if (name === target && names.length === 1 && first.kind === NAME_KINDS.current && first.title === target) {
+    return { note: first, anchor: null }
   }
-  if (!withRetired) return null
-  const retired =
-    name === target ? null : chooseRetired({ text: name, permalinks: [name], relative: null }, sourcePath, names)
-  if (retired !== null) return retired
-  for (const reading of readings) {
-    const choice = chooseRetired(reading, sourcePath, names)
+  const literals = literalsOf(ask)
+  const readings = readingsOf(project, ask)
+  const rest = anchorOf(ask)
+  return (
+    firstOf(literals, ({ text, anchor }) => at(chooseLiteral(text, sourcePath, names), anchor)) ??
+    firstOf(readings, (reading) => at(chooseExact(reading, sourcePath, names, isStrict), rest)) ??
+    (withRetired ? chooseFormer(literals, readings, rest, sourcePath, names) : null)
+  )
+}
+
+function chooseFormer(
+  literals: readonly Division[],
+  readings: readonly Reading[],
+  rest: string | null,
+  sourcePath: string | null,
+  names: readonly NamedNote[],
+): Choice {
+  return (
+    firstOf(literals, ({ text, anchor }) =>
+      at(chooseRetired({ text, permalinks: [text], relative: null }, sourcePath, names), anchor),
+    ) ?? firstOf(readings, (reading) => at(chooseRetired(reading, sourcePath, names), rest))
+  )
+}
+
+function firstOf<T>(ways: readonly T[], choosing: (way: T) => Choice): Choice {
+  for (const way of ways) {
+    const choice = choosing(way)
     if (choice !== null) return choice
   }
   return null
 }
 
-function chooseLiteral(text: string, sourcePath: string | null, names: readonly NamedNote[]): Choice {
+function at(named: Named, anchor: string | null): Choice {
+  return named !== null && 'note' in named ? { note: named.note, anchor } : named
+}
+
+function chooseLiteral(text: string, sourcePath: string | null, names: readonly NamedNote[]): Named {
   const folded = fold(text)
   const hits = notesOf(
     names.filter(({ kind, value, title, permalink, file_path }) =>
@@ -147,7 +180,7 @@ function chooseExact(
   sourcePath: string | null,
   names: readonly NamedNote[],
   isStrict: boolean,
-): Choice {
+): Named {
   const { text, relative } = reading
   const current = notesOf(names.filter(({ kind }) => kind === NAME_KINDS.current))
   return (
@@ -165,7 +198,7 @@ function chooseByName(
   sourcePath: string | null,
   notes: readonly NoteRef[],
   isStrict: boolean,
-): Choice {
+): Named {
   const byPermalink = permalinks.flatMap((wanted) => notes.filter(({ permalink }) => permalink === wanted))
   const byTitle = notes.filter(({ title }) => title === text)
   if (sourcePath !== null) return one([...new Set([...byPermalink, ...byTitle])], sourcePath)
@@ -181,7 +214,7 @@ function chooseByAlias(
   sourcePath: string | null,
   names: readonly NamedNote[],
   isStrict: boolean,
-): Choice {
+): Named {
   const folded = fold(text)
   const notes = notesOf(names.filter(({ kind, value }) => kind === NAME_KINDS.alias && fold(value) === folded))
   const isOpen = isStrict && sourcePath === null && notes.length > 1
@@ -192,7 +225,7 @@ function chooseRetired(
   { text, permalinks, relative }: Reading,
   sourcePath: string | null,
   names: readonly NamedNote[],
-): Choice {
+): Named {
   const relatives = relative === null ? [] : [`${relative}.md`, relative]
   const tiers: [kind: number, values: readonly string[]][] = [
     [NAME_KINDS.retiredPermalink, permalinks],
@@ -215,12 +248,12 @@ function notesOf(names: readonly NamedNote[]): NoteRef[] {
   return [...notes.values()]
 }
 
-function one(notes: readonly NoteRef[], sourcePath: string | null): Choice {
+function one(notes: readonly NoteRef[], sourcePath: string | null): Named {
   const note = nearest(notes, sourcePath)
   return note === undefined ? null : { note }
 }
 
-function atPath(notes: readonly NoteRef[], ...paths: readonly string[]): Choice {
+function atPath(notes: readonly NoteRef[], ...paths: readonly string[]): Named {
   for (const path of paths) {
     const note = notes.find(({ file_path }) => file_path === path)
     if (note !== undefined) return { note }
@@ -229,7 +262,7 @@ function atPath(notes: readonly NoteRef[], ...paths: readonly string[]): Choice 
 }
 
 /** Whatever its case and its kind of hyphens, as long as only one note can be meant. */
-function atForgivenPath(notes: readonly NoteRef[], text: string): Choice {
+function atForgivenPath(notes: readonly NoteRef[], text: string): Named {
   const wanted = foldPath(text)
   const hits = notes.filter(({ file_path }) => {
     const path = foldPath(file_path)

@@ -3,7 +3,10 @@ import { test } from 'node:test'
 import { rewriteLinks } from './rewrite-links.ts'
 
 function renamed(body: string, from = 'Old', to = 'new/Name') {
-  return rewriteLinks(body, ({ target }) => (target === from ? to : undefined))
+  return rewriteLinks(body, ({ target, anchor }) => {
+    if (target !== from) return undefined
+    return anchor === null ? to : `${to}#${anchor}`
+  })
 }
 
 test('a link gets its new target and keeps its anchor, its display text and its exclamation mark', () => {

@@ -7,10 +7,10 @@ export interface Rewritten {
 }
 
 /**
- * Gives links another target. Anchors and display texts stay as they are written, as does everything that is no link:
- * code, comments, brackets that are never closed. `newTarget` answers undefined for a link that shall stay.
+ * Gives links another name, which has the anchor in it. Display texts stay as they are written, as does everything that
+ * is no link: code, comments, brackets that are never closed. `newName` answers undefined for a link that shall stay.
  */
-export function rewriteLinks(body: string, newTarget: (link: LinkTarget) => string | undefined): Rewritten {
+export function rewriteLinks(body: string, newName: (link: LinkTarget) => string | undefined): Rewritten {
   const starts = lineStarts(body)
   let result = ''
   let written = 0
@@ -22,10 +22,10 @@ export function rewriteLinks(body: string, newTarget: (link: LinkTarget) => stri
       const start = offset + span.start + 2
       const inner = text.slice(span.start + 2, span.end - 2)
       const link = readTarget(inner)
-      const target = link === null ? undefined : newTarget(link)
+      const name = link === null ? undefined : newName(link)
       // Two blocks never share a line that is read twice, unless one is lazily continued: what was written stays.
-      if (link === null || target === undefined || start < written) continue
-      result += body.slice(written, start) + target + (link.anchor === null ? '' : `#${link.anchor}`)
+      if (name === undefined || start < written) continue
+      result += body.slice(written, start) + name
       written = start + nameEnd(inner)
       count++
     }

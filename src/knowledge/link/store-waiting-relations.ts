@@ -18,30 +18,44 @@ export interface WaitingRelation {
 
 type Waiting = { projectId: number; keys: string | readonly string[]; fromId: number; position: number }
 
-function waitingBy(column: 'target_key' | 'whole_key') {
+/** `part_key`: the target key of a text that may be a part of a note with a "#" in its name. */
+export type WaitingBy = 'target_key' | 'whole_key' | 'part_key'
+
+const CONDITIONS = {
+  target_key: sql``,
+  whole_key: sql`and r.whole_key is not null`,
+  part_key: sql`and r.to_name like '%#%#%'`,
+}
+
+function waitingBy(by: WaitingBy) {
+  const column = by === 'part_key' ? 'target_key' : by
   return statement<Waiting, WaitingRelation>(
     (_query, p, engine) => sql`
       select r.from_id, r.position, r.to_name, r.anchor, notes.file_path as source_path
       from relations r ${engine === 'sqlite' ? sql`cross join` : sql`join`} notes on notes.id = r.from_id
       where r.project_id = ${p('projectId')} and r.to_id is null and r.${sql.ref(column)} ${
         engine === 'sqlite' ? sql`in (select value from json_each(${p('keys')}))` : sql`= any(${p('keys')}::text[])`
-      } ${column === 'whole_key' ? sql`and r.whole_key is not null` : sql``}
+      } ${CONDITIONS[by]}
         and (r.from_id, r.position) > (${p('fromId')}, ${p('position')})
       order by r.from_id, r.position limit ${sql.lit(WAITING_AT_ONCE)}`,
   )
 }
 
-const WAITING = { target_key: waitingBy('target_key'), whole_key: waitingBy('whole_key') }
+const WAITING = {
+  target_key: waitingBy('target_key'),
+  whole_key: waitingBy('whole_key'),
+  part_key: waitingBy('part_key'),
+}
 
 /** Unresolved relations with one of the keys, in the order of their notes, beginning behind `after`. */
 export function waitingRelations(
   reader: Reader,
   projectId: number,
-  column: keyof typeof WAITING,
+  by: WaitingBy,
   keys: readonly string[],
   after: { from_id: number; position: number },
 ): Promise<WaitingRelation[]> {
-  return reader.run(WAITING[column], {
+  return reader.run(WAITING[by], {
     projectId,
     keys: reader.engine === 'sqlite' ? JSON.stringify(keys) : keys,
     fromId: after.from_id,
@@ -84,6 +98,7 @@ export interface Binding {
   from_id: number
   position: number
   to_id: number
+  anchor: string | null
 }
 
 type Bindings = { rows: string }
@@ -91,10 +106,11 @@ type Bindings = { rows: string }
 const bindRows = statement<Bindings>((_query, p, engine) =>
   engine === 'sqlite'
     ? sql`
-      update relations set to_id = list.value ->> 2 from json_each(${p('rows')}) as list
+      update relations set to_id = list.value ->> 2, anchor = list.value ->> 3 from json_each(${p('rows')}) as list
       where from_id = list.value ->> 0 and position = list.value ->> 1`
     : sql`
-      update relations set to_id = (list.value ->> 2)::bigint from json_array_elements(${p('rows')}::json) as list
+      update relations set to_id = (list.value ->> 2)::bigint, anchor = list.value ->> 3
+      from json_array_elements(${p('rows')}::json) as list
       where from_id = (list.value ->> 0)::bigint and position = (list.value ->> 1)::int`,
 )
 
@@ -118,7 +134,9 @@ const markRepeats = statement<Bindings>((_query, p, engine) => {
 
 export async function bindRelations(tx: Transaction, bindings: readonly Binding[]): Promise<void> {
   if (bindings.length === 0) return
-  const rows = JSON.stringify(bindings.map(({ from_id, position, to_id }) => [from_id, position, to_id]))
+  const rows = JSON.stringify(
+    bindings.map(({ from_id, position, to_id, anchor }) => [from_id, position, to_id, anchor]),
+  )
   await tx.send(bindRows, { rows })
   await tx.send(markRepeats, { rows })
   touchNotes(

@@ -1,11 +1,12 @@
 import type { Transaction } from '../../platform/storage/database.ts'
 import type { Note, NoteWithContent, Project } from '../note/note.ts'
 import { findNoteById } from '../note/store-notes.ts'
+import { divideAtFirst, literalDivisions } from '../text/anchors.ts'
 import { splitText } from '../text/frontmatter.ts'
 import { slug } from '../text/slug.ts'
 import { readTarget } from '../text/wikilinks.ts'
 import { resolveAsks } from './resolve-exactly.ts'
-import { type Ask, askOf, targetOf } from './resolver.ts'
+import { type Ask, askOf, type Choice } from './resolver.ts'
 import { rewriteLinks } from './rewrite-links.ts'
 import { type IncomingLink, linksOfNextNotes } from './store-incoming.ts'
 
@@ -55,8 +56,10 @@ async function notMeaning(
   return links.filter((_link, at) => !isChosen(choices[at], note))
 }
 
-function isChosen(choice: Awaited<ReturnType<typeof resolveAsks>>[number] | undefined, note: Note): boolean {
-  return choice !== null && choice !== undefined && 'note' in choice && choice.note.id === note.id
+/** Whether the note is meant, and where it is given the place in it. */
+function isChosen(choice: Choice | undefined, note: Note, anchor?: string | null): boolean {
+  if (choice === null || choice === undefined || !('note' in choice)) return false
+  return choice.note.id === note.id && (anchor === undefined || choice.anchor === anchor)
 }
 
 async function updateNoteLinks(
@@ -69,25 +72,25 @@ async function updateNoteLinks(
 ): Promise<UpdatedLinks | null> {
   const linking = await findNoteById(tx, fromId)
   if (linking === undefined) return null
-  const targets = await newTargets(tx, project, note, outdated)
+  const names = await newNames(tx, project, note, outdated)
   const { head, body } = splitText(linking.content)
-  const rewritten = rewriteLinks(body, ({ name }) => targets.get(name))
+  const rewritten = rewriteLinks(body, ({ name }) => names.get(name))
   if (rewritten.count === 0) return null
   await save(linking, head + rewritten.body)
   return { external_id: linking.external_id, file_path: linking.file_path, count: rewritten.count }
 }
 
-/** For the name in each link the target to write instead: of those that would mean the note, the one most like it. */
-async function newTargets(
+/** For the name in each link the one to write instead: of those that would mean the note, the one most like it. */
+async function newNames(
   tx: Transaction,
   project: Project,
   note: Note,
   links: readonly IncomingLink[],
 ): Promise<Map<string, string>> {
   const wishes = links.flatMap((link) =>
-    namesLike(note, targetOf(link.to_name, link.anchor)).flatMap((target) => {
+    namesLike(note, writtenTarget(link)).flatMap((target) => {
       const ask = askFor(target, link)
-      return ask === null ? [] : [{ name: link.to_name, target, ask }]
+      return ask === null ? [] : [{ link, ask }]
     }),
   )
   const choices = await resolveAsks(
@@ -96,11 +99,18 @@ async function newTargets(
     wishes.map(({ ask }) => ask),
     { withRetired: false },
   )
-  const targets = new Map<string, string>()
-  for (const [at, { name, target }] of wishes.entries()) {
-    if (!targets.has(name) && isChosen(choices[at], note)) targets.set(name, target)
+  const names = new Map<string, string>()
+  for (const [at, { link, ask }] of wishes.entries()) {
+    if (!names.has(link.to_name) && isChosen(choices[at], note, link.anchor)) names.set(link.to_name, ask.name)
   }
-  return targets
+  return names
+}
+
+/** What was written before the anchor; a "#" may be part of the name. */
+function writtenTarget({ to_name: name, anchor }: IncomingLink): string {
+  if (anchor === null) return name
+  const divisions = [...literalDivisions(name), divideAtFirst(name)]
+  return divisions.find((division) => division.anchor === anchor)?.text ?? name
 }
 
 /** What the note is called, beginning with the kind of name that was written before. */
@@ -117,6 +127,6 @@ function askFor(target: string, { anchor, source_path: sourcePath }: IncomingLin
   const name = anchor === null ? target : `${target}#${anchor}`
   if (/[[\]|\n]/.test(target) || target.includes('::')) return null
   const read = readTarget(name)
-  if (read === null || read.name !== name || (anchor !== null && read.anchor !== anchor)) return null
+  if (read === null || read.name !== name) return null
   return { target: read.target, name, sourcePath }
 }

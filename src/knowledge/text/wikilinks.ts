@@ -1,3 +1,5 @@
+import { divideAtFirst } from './anchors.ts'
+
 /** A part of a text: from `start` up to but not including `end`. */
 export interface Span {
   start: number
@@ -172,11 +174,9 @@ export function readTarget(inner: string): LinkTarget | null {
   if (written === '' || written.length > MAX_LINK_NAME) return null
   const name = withProject(written)
   const display = bar === -1 ? '' : oneLine(inner.slice(bar + 1))
-  const hash = name.indexOf('#')
-  const anchor = hash === -1 ? '' : name.slice(hash + 1).trim()
-  const target = anchor === '' ? name : name.slice(0, hash).trimEnd()
+  const { text: target, anchor } = divideAtFirst(name)
   if (target === '') return null
-  return { target, anchor: anchor === '' ? null : anchor, display: display === '' ? null : display, name }
+  return { target, anchor, display: display === '' ? null : display, name }
 }
 
 function oneLine(text: string): string {
