@@ -2,6 +2,7 @@ import type { Transaction } from '../../platform/storage/database.ts'
 import type { Note, Project } from '../note/note.ts'
 import { NAME_KINDS } from '../tables.ts'
 import { nameKey } from '../text/name-key.ts'
+import { withSlash } from '../text/wikilinks.ts'
 import { deleteNames, deleteOtherNames, insertNames, type NameRow } from './store-names.ts'
 
 export type { NameRow } from './store-names.ts'
@@ -19,13 +20,12 @@ const MOST_ALIASES = 1000
 
 /** What a note is called now: by path, permalink, title and aliases. Names beyond the limits are not looked up by. */
 export function namesOf(note: Named, aliases: readonly string[]): NameRow[] {
-  const keys = new Set([nameKey(note.file_path), nameKey(note.title)])
-  if (note.permalink !== null) keys.add(nameKey(note.permalink))
+  const keys = new Set([nameKey(note.file_path), ...keysOf(note.title), ...keysOf(note.permalink ?? note.title)])
   const names: NameRow[] = []
   for (const key of keys) names.push({ key, kind: NAME_KINDS.current, value: '' })
   if (aliases.length === 0) return names
   for (const value of new Set(aliases.slice(0, MOST_ALIASES))) {
-    if (isKept(value)) names.push({ key: nameKey(value), kind: NAME_KINDS.alias, value })
+    if (isKept(value)) names.push(...namesFor(NAME_KINDS.alias, value))
   }
   return names
 }
@@ -79,7 +79,7 @@ function identity({ key, kind, value }: NameRow): string {
 export function retiredNames(before: Named, after: Named): NameRow[] {
   const names: NameRow[] = []
   for (const [kind, old, current] of retirable(before, after)) {
-    if (old !== null && old !== current && isKept(old)) names.push({ key: nameKey(old), kind, value: old })
+    if (old !== null && old !== current && isKept(old)) names.push(...namesFor(kind, old))
   }
   return names
 }
@@ -88,7 +88,7 @@ export function retiredNames(before: Named, after: Named): NameRow[] {
 export function revivedNames(before: Named, after: Named): NameRow[] {
   const names: NameRow[] = []
   for (const [kind, old, current] of retirable(before, after)) {
-    if (current !== null && old !== current) names.push({ key: nameKey(current), kind, value: current })
+    if (current !== null && old !== current) names.push(...namesFor(kind, current))
   }
   return names
 }
@@ -99,6 +99,15 @@ function retirable(before: Named, after: Named): [kind: number, old: string | nu
     [NAME_KINDS.retiredPath, before.file_path, after.file_path],
     [NAME_KINDS.retiredTitle, before.title, after.title],
   ]
+}
+
+function namesFor(kind: number, value: string): NameRow[] {
+  return keysOf(value).map((key) => ({ key, kind, value }))
+}
+
+/** Nobody knows of a link to `std::vector` whether it names a project, so it is asked for as `std/vector`. */
+function keysOf(name: string): string[] {
+  return name.includes('::') ? [nameKey(name), nameKey(withSlash(name))] : [nameKey(name)]
 }
 
 function isKept(value: string): boolean {

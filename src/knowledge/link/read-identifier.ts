@@ -5,6 +5,8 @@ export interface ReadIdentifier {
   target: string
   /** With its anchor, where it has one. */
   name: string
+  /** As it was sent, where that is not the name: a note may be called `[[A|B]]`. */
+  sent: string | undefined
   /** Written as `project::note`. */
   namesProject: boolean
 }
@@ -13,7 +15,13 @@ const SCHEME = 'memory://'
 
 /** What a caller means who sends a link as it stands in a text, an address or a plain name. */
 export function readIdentifier(identifier: string): ReadIdentifier {
-  let text = dropUnstorable(identifier).trim()
+  const sent = dropUnstorable(identifier)
+  const read = readText(sent)
+  return { ...read, sent: read.name === sent ? undefined : sent }
+}
+
+function readText(sent: string): Omit<ReadIdentifier, 'sent'> {
+  let text = sent.trim()
   if (text.startsWith('[[') && text.endsWith(']]')) text = text.slice(2, -2)
   text = text.trim()
   if (text.startsWith(SCHEME)) text = text.slice(SCHEME.length)

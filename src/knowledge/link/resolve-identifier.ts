@@ -57,7 +57,7 @@ export async function resolveIdentifier(
     )
   }
   const found = isStrict ? null : await byWords(reader, searchIndex, project, ask)
-  if (found !== null) return { note: found, project, method: 'search' }
+  if (found !== null) return { note: found, project, method: methodOf(found, ask, identifier) }
   throw new AppError('not_found', `Entity not found for identifier '${shownId(identifier)}'`)
 }
 
@@ -72,14 +72,15 @@ export async function resolveLink(
   const ask = { ...asked, sourcePath: question.sourcePath }
   const other = await otherProject(reader, project, asked.target)
   const leaves = asked.namesProject && other !== undefined
-  const exact = leaves ? null : await exactly(reader, project, ask, question)
+  const here = leaves ? { ...ask, target: '', name: '' } : ask
+  const exact = await exactly(reader, project, here, question)
   if (exact !== null) return exact
   const there = other ?? project
   const askThere = other === undefined ? ask : withoutProject(asked)
   const exactThere = other === undefined ? null : await exactly(reader, other, askThere, question)
   if (exactThere !== null) return exactThere
   const found = question.isStrict ? null : await byWords(reader, searchIndex, there, askThere)
-  if (found !== null) return { note: found, project: there, method: 'search' }
+  if (found !== null) return { note: found, project: there, method: methodOf(found, askThere, question.identifier) }
   throw new AppError('not_found', `Link target not found: no note has the name '${shownId(question.identifier)}'`)
 }
 

@@ -5,6 +5,7 @@ import { type Division, divideAtFirst, literalDivisions } from '../text/anchors.
 import { nameKey } from '../text/name-key.ts'
 import { folderOf } from '../text/path.ts'
 import { slug } from '../text/slug.ts'
+import { withSlash } from '../text/wikilinks.ts'
 import { compareByPath, nearest } from './nearest.ts'
 import type { NamedNote } from './store-names.ts'
 
@@ -14,6 +15,8 @@ export interface Ask {
   name: string
   /** The path of the note in which it stands; null when it stands in none. */
   sourcePath: string | null
+  /** As it was sent, where that was read as something else: `A|B` may be a name. */
+  sent?: string | undefined
 }
 
 /** What a stored link asks for, whatever it is bound to. */
@@ -77,6 +80,7 @@ function readingsOf(project: Project, { target, sourcePath }: Ask): Reading[] {
 export function askedKeys(project: Project, ask: Ask): string[] {
   const { target, sourcePath } = ask
   const literal = literalsOf(ask).map(({ text }) => nameKey(text))
+  if (ask.sent !== undefined) literal.push(nameKey(ask.sent))
   if (target === '') return literal
   const keys = [nameKey(target), nameKey(`${project.permalink}/${target}`)]
   const folder = sourcePath === null ? '' : folderOf(sourcePath)
@@ -90,6 +94,7 @@ export function askedKeys(project: Project, ask: Ask): string[] {
 export function literalNames(project: Project, ask: Ask): string[] {
   const { sourcePath } = ask
   const names = literalsOf(ask).flatMap(({ text }) => [text, `${text}.md`])
+  if (ask.sent !== undefined) names.push(ask.sent)
   for (const { text, permalinks, relative } of readingsOf(project, ask)) {
     names.push(...permalinks, text, `${text}.md`)
     let folder = relative === null || sourcePath === null ? '' : folderOf(sourcePath)
@@ -131,6 +136,7 @@ export function choose(
   const readings = readingsOf(project, ask)
   const rest = anchorOf(ask)
   return (
+    (ask.sent === undefined ? null : at(chooseAsSent(ask.sent, sourcePath, names, isStrict), null)) ??
     firstOf(literals, ({ text, anchor }) => at(chooseLiteral(text, sourcePath, names), anchor)) ??
     firstOf(readings, (reading) => at(chooseExact(reading, sourcePath, names, isStrict), rest)) ??
     (withRetired ? chooseFormer(literals, readings, rest, sourcePath, names) : null)
@@ -163,6 +169,16 @@ function at(named: Named, anchor: string | null): Choice {
   return named !== null && 'note' in named ? { note: named.note, anchor } : named
 }
 
+function chooseAsSent(text: string, sourcePath: string | null, names: readonly NamedNote[], isStrict: boolean): Named {
+  const reading = { text, permalinks: [text], relative: null }
+  const current = currentOf(names)
+  return (
+    chooseByName(reading, sourcePath, current, isStrict) ??
+    chooseByAlias(reading, sourcePath, names, isStrict) ??
+    atPath(current, text)
+  )
+}
+
 function chooseLiteral(text: string, sourcePath: string | null, names: readonly NamedNote[]): Named {
   const folded = fold(text)
   const hits = notesOf(
@@ -182,12 +198,13 @@ function chooseExact(
   isStrict: boolean,
 ): Named {
   const { text, relative } = reading
-  const current = notesOf(names.filter(({ kind }) => kind === NAME_KINDS.current))
+  const current = currentOf(names)
   return (
     (relative !== null && text.includes('/') ? atPath(current, `${relative}.md`, relative) : null) ??
     chooseByName(reading, sourcePath, current, isStrict) ??
     chooseByAlias(reading, sourcePath, names, isStrict) ??
     atPath(current, text, `${text}.md`) ??
+    chooseWithColons(text, sourcePath, names, isStrict) ??
     (relative === null ? null : atForgivenPath(current, relative)) ??
     atForgivenPath(current, text)
   )
@@ -217,6 +234,31 @@ function chooseByAlias(
 ): Named {
   const folded = fold(text)
   const notes = notesOf(names.filter(({ kind, value }) => kind === NAME_KINDS.alias && fold(value) === folded))
+  return only(notes, sourcePath, isStrict)
+}
+
+/** A title, permalink or alias such as `std::vector`, which a link has as `std/vector`. */
+function chooseWithColons(
+  text: string,
+  sourcePath: string | null,
+  names: readonly NamedNote[],
+  isStrict: boolean,
+): Named {
+  if (!text.includes('/')) return null
+  const hits = names.filter(({ kind, value, title, permalink }) =>
+    kind === NAME_KINDS.current
+      ? isWithColons(title, text) || isWithColons(permalink ?? '', text)
+      : kind === NAME_KINDS.alias && isWithColons(fold(value), fold(text)),
+  )
+  return only(notesOf(hits), sourcePath, isStrict)
+}
+
+function isWithColons(name: string, text: string): boolean {
+  return name.includes('::') && withSlash(name) === text
+}
+
+/** The nearest, unless the caller must not guess. */
+function only(notes: NoteRef[], sourcePath: string | null, isStrict: boolean): Named {
   const isOpen = isStrict && sourcePath === null && notes.length > 1
   return isOpen ? { several: notes.sort(compareByPath) } : one(notes, sourcePath)
 }
@@ -234,11 +276,19 @@ function chooseRetired(
   ]
   for (const [wanted, values] of tiers) {
     for (const literal of values) {
-      const hits = notesOf(names.filter(({ kind, value }) => kind === wanted && value === literal))
+      const hits = notesOf(names.filter(({ kind, value }) => kind === wanted && isFormer(value, literal)))
       if (hits.length > 0) return one(hits, sourcePath)
     }
   }
   return null
+}
+
+function isFormer(value: string, text: string): boolean {
+  return value === text || isWithColons(value, text)
+}
+
+function currentOf(names: readonly NamedNote[]): NoteRef[] {
+  return notesOf(names.filter(({ kind }) => kind === NAME_KINDS.current))
 }
 
 /** Each note once, whatever the number of its names. */

@@ -172,7 +172,7 @@ export function readTarget(inner: string): LinkTarget | null {
   const nameEnd = bar > 0 && inner.charCodeAt(bar - 1) === BACKSLASH ? bar - 1 : bar
   const written = oneLine(bar === -1 ? inner : inner.slice(0, nameEnd))
   if (written === '' || written.length > MAX_LINK_NAME) return null
-  const name = withProject(written)
+  const name = withSlash(written)
   const display = bar === -1 ? '' : oneLine(inner.slice(bar + 1))
   const { text: target, anchor } = divideAtFirst(name)
   if (target === '') return null
@@ -185,7 +185,8 @@ function oneLine(text: string): string {
   return lines.filter((line) => line !== '').join(' ')
 }
 
-function withProject(name: string): string {
+/** `project::Note` as `project/Note`, in which form links are kept. */
+export function withSlash(name: string): string {
   const at = name.indexOf('::')
   if (at === -1) return name
   const project = name.slice(0, at).trimEnd()
