@@ -46,6 +46,25 @@ eachDatabase('resolve', ({ open }) => {
     }
   })
 
+  test('a title is found in every Unicode form, and so are the former one and its links', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const isStrict = { isStrict: true }
+    for (const [at, title] of ['Ångström Note', '한글 노트'].entries()) {
+      const forms = [title.normalize('NFC'), title.normalize('NFD')] as const
+      for (const [own, other] of [forms, forms.toReversed() as [string, string]]) {
+        const path = `${at}/${own.length}.md`
+        const log = await notes.add({ path: `log-${at}-${own.length}.md`, body: `[[${other}]]` })
+        const note = await notes.add({ path, title: own })
+        assert.equal(await found(notes, other, isStrict), `${path} by title`)
+        assert.equal(await found(notes, own, isStrict), `${path} by title`)
+        assert.ok((await notes.edges()).includes(`${log.file_path} -links_to-> ${path}`))
+        const renamed = await notes.rename(note, { title: 'Else' })
+        assert.equal(await found(notes, other, isStrict), `${path} by search`)
+        await notes.remove(renamed)
+      }
+    }
+  })
+
   test('words are searched only when not strict, and all of them must be in the name', async () => {
     const notes = await LinkedNotes.open(await open())
     await notes.add({ path: 'food/Coffee Brewing.md' })

@@ -6,6 +6,7 @@ import { findProjectBy } from '../project/store-projects.ts'
 import { knowledgeId } from '../project/urls.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import { findByNameWords } from '../search/store-search-rows.ts'
+import { isSameName } from '../text/name-key.ts'
 import { slug } from '../text/slug.ts'
 import { readIdentifier } from './read-identifier.ts'
 import { resolveAsks } from './resolve-exactly.ts'
@@ -98,9 +99,9 @@ async function exactly(
 
 function methodOf(note: NoteRef, ask: Ask, identifier: string): ResolutionMethod {
   if (askedId(ask) === note.external_id) return 'external_id'
-  if (note.permalink === identifier) return 'permalink'
-  if (note.title === identifier) return 'title'
-  return note.file_path === identifier ? 'path' : 'search'
+  if (isSameName(note.permalink, identifier)) return 'permalink'
+  if (isSameName(note.title, identifier)) return 'title'
+  return isSameName(note.file_path, identifier) ? 'path' : 'search'
 }
 
 function ambiguous(identifier: string, notes: readonly NoteRef[]): AppError {

@@ -99,6 +99,18 @@ describe('which note a text means', () => {
     assert.equal(pathFor([one], 'my-note', 'Docs/log.md'), 'Docs/My_Note.md')
   })
 
+  test('a name is the same in every Unicode form, but not in another case', () => {
+    for (const title of ['Ångström Note', '한글 노트', 'Café']) {
+      const forms = [title.normalize('NFC'), title.normalize('NFD')] as const
+      for (const [own, other] of [forms, forms.toReversed() as [string, string]]) {
+        const notes = [sample('x/plain.md', { title: own, permalink: null })]
+        assert.equal(pathFor(notes, other), 'x/plain.md', title)
+        assert.equal(pathFor(notes, `${other}#part`, 'y/log.md'), 'x/plain.md', title)
+      }
+    }
+    assert.equal(pathFor([sample('x/plain.md', { title: 'Café', permalink: null })], 'CAFE\u0301'), null)
+  })
+
   test('strict refuses to guess between titles, unless one is named by its permalink or path', () => {
     const notes = [sample('aa/T.md'), sample('b/T.md')]
     const strict = { isStrict: true }
@@ -144,6 +156,7 @@ describe('against every note read by the rules, one by one', () => {
     'C#',
     'C',
     'é',
+    'e\u0301',
     '测试x',
     'x.txt',
     'y.md',
@@ -208,8 +221,9 @@ describe('against every note read by the rules, one by one', () => {
     for (const literal of name === target ? [] : [name, ...(hasTwo ? [name.slice(0, last)] : [])]) {
       const whole = notes.filter(
         ({ note, aliases }) =>
-          [note.title, note.permalink, note.file_path, note.file_path.replace(/\.md$/, '')].includes(literal) ||
-          aliases.some((alias) => same(alias, literal)),
+          [note.title, note.permalink, note.file_path, note.file_path.replace(/\.md$/, '')].some((own) =>
+            alike(own, literal),
+          ) || aliases.some((alias) => same(alias, literal)),
       )
       if (whole.length > 0) return first(whole, sourcePath)
     }
@@ -219,7 +233,7 @@ describe('against every note read by the rules, one by one', () => {
   }
 
   function naiveText(notes: readonly Sample[], wanted: string, source: string | null, isRelative: boolean) {
-    const at = (path: string) => notes.find(({ note }) => note.file_path === path)
+    const at = (path: string) => notes.find(({ note }) => alike(note.file_path, path))
     const folder = source === null ? null : source.split('/').slice(0, -1).concat('').join('/')
     if (folder !== null && isRelative && wanted.includes('/')) {
       const found = at(`${folder}${wanted}.md`) ?? at(folder + wanted)
@@ -228,8 +242,8 @@ describe('against every note read by the rules, one by one', () => {
     const slugged = slug(wanted)
     const permalinks = [wanted, slugged, ...(isRelative ? [`main/${slugged}`] : [])]
     if (slugged.startsWith('main/') && isRelative) permalinks.push(slugged.slice(5))
-    const linked = permalinks.flatMap((permalink) => notes.filter(({ note }) => note.permalink === permalink))
-    const titled = notes.filter(({ note }) => note.title === wanted)
+    const linked = permalinks.flatMap((permalink) => notes.filter(({ note }) => alike(note.permalink, permalink)))
+    const titled = notes.filter(({ note }) => alike(note.title, wanted))
     if (source === null && linked.length > 0) return linked[0]
     if (linked.length + titled.length > 0) return first([...linked, ...titled], source)
     const nicknamed = notes.filter(({ aliases }) => aliases.some((alias) => same(alias, wanted)))
@@ -237,16 +251,20 @@ describe('against every note read by the rules, one by one', () => {
     const exact = at(wanted) ?? at(`${wanted}.md`)
     if (exact) return exact
     for (const path of [...(folder !== null && isRelative ? [folder + wanted] : []), wanted]) {
-      const alike = notes.filter(
+      const forgiven = notes.filter(
         ({ note }) => same(note.file_path, path, true) || same(note.file_path, `${path}.md`, true),
       )
-      if (alike.length === 1) return alike[0]
+      if (forgiven.length === 1) return forgiven[0]
     }
     return undefined
   }
 
+  function alike(one: string | null, other: string): boolean {
+    return one?.normalize() === other.normalize()
+  }
+
   function same(a: string, b: string, isPath = false): boolean {
-    const plain = (value: string) => (isPath ? value.replaceAll('_', '-') : value).toLowerCase()
+    const plain = (value: string) => (isPath ? value.replaceAll('_', '-') : value).normalize().toLowerCase()
     return plain(a) === plain(b)
   }
 

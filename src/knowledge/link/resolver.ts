@@ -2,7 +2,7 @@ import type { NoteRef, Project } from '../note/note.ts'
 import { knowledgeId } from '../project/urls.ts'
 import { NAME_KINDS } from '../tables.ts'
 import { type Division, divideAtFirst, literalDivisions } from '../text/anchors.ts'
-import { nameKey } from '../text/name-key.ts'
+import { isSameName, nameKey } from '../text/name-key.ts'
 import { folderOf } from '../text/path.ts'
 import { slug } from '../text/slug.ts'
 import { withSlash } from '../text/wikilinks.ts'
@@ -184,7 +184,7 @@ function chooseLiteral(text: string, sourcePath: string | null, names: readonly 
   const hits = notesOf(
     names.filter(({ kind, value, title, permalink, file_path }) =>
       kind === NAME_KINDS.current
-        ? title === text || permalink === text || file_path === text || file_path === `${text}.md`
+        ? [title, permalink, file_path].some((own) => isSameName(own, text)) || isSameName(file_path, `${text}.md`)
         : kind === NAME_KINDS.alias && fold(value) === folded,
     ),
   )
@@ -216,11 +216,11 @@ function chooseByName(
   notes: readonly NoteRef[],
   isStrict: boolean,
 ): Named {
-  const byPermalink = permalinks.flatMap((wanted) => notes.filter(({ permalink }) => permalink === wanted))
-  const byTitle = notes.filter(({ title }) => title === text)
+  const byPermalink = permalinks.flatMap((wanted) => notes.filter(({ permalink }) => isSameName(permalink, wanted)))
+  const byTitle = notes.filter(({ title }) => isSameName(title, text))
   if (sourcePath !== null) return one([...new Set([...byPermalink, ...byTitle])], sourcePath)
   if (isStrict && byTitle.length > 1) {
-    const literal = byPermalink.find(({ permalink }) => permalink === text)
+    const literal = byPermalink.find(({ permalink }) => isSameName(permalink, text))
     return (literal && { note: literal }) ?? atPath(notes, text) ?? { several: byTitle.sort(compareByPath) }
   }
   return byPermalink[0] === undefined ? one(byTitle, null) : { note: byPermalink[0] }
@@ -254,7 +254,7 @@ function chooseWithColons(
 }
 
 function isWithColons(name: string, text: string): boolean {
-  return name.includes('::') && withSlash(name) === text
+  return name.includes('::') && isSameName(withSlash(name), text)
 }
 
 /** The nearest, unless the caller must not guess. */
@@ -284,7 +284,7 @@ function chooseRetired(
 }
 
 function isFormer(value: string, text: string): boolean {
-  return value === text || isWithColons(value, text)
+  return isSameName(value, text) || isWithColons(value, text)
 }
 
 function currentOf(names: readonly NamedNote[]): NoteRef[] {
@@ -305,7 +305,7 @@ function one(notes: readonly NoteRef[], sourcePath: string | null): Named {
 
 function atPath(notes: readonly NoteRef[], ...paths: readonly string[]): Named {
   for (const path of paths) {
-    const note = notes.find(({ file_path }) => file_path === path)
+    const note = notes.find(({ file_path }) => isSameName(file_path, path))
     if (note !== undefined) return { note }
   }
   return null

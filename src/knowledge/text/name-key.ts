@@ -33,6 +33,11 @@ export function areTwins(path: string, other: string): boolean {
   return twinKey(path) === twinKey(other) || foldPath(path, true) === foldPath(other, true)
 }
 
+/** Whether two names are the same letters, in whatever Unicode form they were typed. */
+export function isSameName(name: string | null, other: string): boolean {
+  return name === other || (name !== null && name.normalize('NFC') === other.normalize('NFC'))
+}
+
 function withoutFileTypes(joined: string): string {
   let end = joined.length
   // The slug of `notes.md.md` is `notes.md`, and both name the note.
