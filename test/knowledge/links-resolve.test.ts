@@ -101,6 +101,20 @@ eachDatabase('resolve', ({ open }) => {
     assert.equal(await found(notes, 'Old'), 'x/Old.md by title')
   })
 
+  test('a path is that of the note which has it, not of one that was moved away and kept its permalink', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const moved = await notes.add({ path: 'a/X.md' })
+    await notes.rename(moved, { file_path: 'b/X.md' })
+    await notes.add({ path: 'a/X.md', permalink: 'main/a/x-1' })
+    for (const isStrict of [true, false]) {
+      assert.equal(await found(notes, 'a/X.md', { isStrict }), 'a/X.md by path')
+      assert.equal(await found(notes, 'a/X', { isStrict }), 'a/X.md by search')
+      assert.equal(await found(notes, 'main/a/x', { isStrict }), 'b/X.md by permalink')
+    }
+    await notes.add({ path: 'log.md', body: '- r0 [[a/X.md]]\n- r1 [[a/X]]\n- r2 [[main/a/x]]' })
+    assert.deepEqual(await notes.edges(), ['log.md -r0-> a/X.md', 'log.md -r1-> a/X.md', 'log.md -r2-> b/X.md'])
+  })
+
   test('strict and a title of several notes is a conflict that lists them', async () => {
     const notes = await LinkedNotes.open(await open())
     await notes.add({ path: 'a/T.md' })

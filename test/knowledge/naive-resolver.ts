@@ -37,9 +37,11 @@ export function naiveResolve<N extends NamedNote>(
   }
   const anchor = behind(name, target)
   const literals = literalTexts(name, target)
+  const paths = readings.flatMap(({ text }) => [text, `${text}.md`])
+  const [there] = paths.flatMap((path) => notes.filter((note) => note.path === path))
   const steps: [anchor: string | null, step: () => N | undefined][] = [
     ...literals.map((text) => step(behind(name, text), () => literally(notes, text, source))),
-    ...readings.map((reading) => step(anchor, () => exactly(project, notes, reading, source))),
+    ...readings.map((reading) => step(anchor, () => exactly(project, notes, reading, source, there))),
     ...literals.map((text) =>
       step(behind(name, text), () => byOldName(notes, [text], [text, `${text}.md`], text, source)),
     ),
@@ -85,6 +87,7 @@ function exactly<N extends NamedNote>(
   notes: readonly N[],
   { text, isWhole }: { text: string; isWhole: boolean },
   source: string | null,
+  there: N | undefined,
 ): N | undefined {
   const at = (path: string) => notes.find((note) => note.path === path)
   const folder = isWhole ? folderOf(source) : null
@@ -92,9 +95,9 @@ function exactly<N extends NamedNote>(
     const found = at(`${folder}${text}.md`) ?? at(folder + text)
     if (found) return found
   }
-  const linked = permalinksFor(project, text, isWhole).flatMap((wanted) =>
-    notes.filter(({ permalink }) => permalink === wanted),
-  )
+  const linked = permalinksFor(project, text, isWhole)
+    .flatMap((wanted) => notes.filter(({ permalink }) => permalink === wanted))
+    .filter((note) => there === undefined || note === there || note.permalink === text)
   if (source === null && linked.length > 0) return linked[0]
   const titled = notes.filter(({ title }) => title === text)
   const nicknamed = notes.filter(({ aliases }) => aliases.some((alias) => same(alias, text)))

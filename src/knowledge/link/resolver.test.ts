@@ -75,6 +75,16 @@ describe('which note a text means', () => {
     assert.equal(pathFor(notes.slice(0, 3), 'Topic'), 'a/Topic.md')
   })
 
+  test('the note with exactly that path comes before one whose permalink only resembles the text', () => {
+    const moved = sample('b/X.md', { permalink: 'main/a/x' })
+    const notes = [moved, sample('a/X.md', { permalink: 'main/a/x-1' })]
+    for (const text of ['a/X.md', 'a/X', 'main/a/X', 'main/a/X.md']) {
+      for (const source of [null, 'b/log.md', 'c/log.md']) assert.equal(pathFor(notes, text, source), 'a/X.md', text)
+    }
+    for (const text of ['main/a/x', 'a/x', 'A/X']) assert.equal(pathFor(notes, text), 'b/X.md', text)
+    assert.equal(pathFor([moved], 'a/X.md'), 'b/X.md')
+  })
+
   test('with a source the nearest wins: the folder itself, above it, below it, elsewhere', () => {
     const paths = ['x/y/T.md', 'x/T.md', 'T.md', 'x/y/z/T.md', 'x/y/z/w/T.md', 'o/T.md', 'o/oo/T.md']
     for (let left = paths.length; left > 0; left--) {
@@ -228,11 +238,19 @@ describe('against every note read by the rules, one by one', () => {
       if (whole.length > 0) return first(whole, sourcePath)
     }
     const rest = slug(target.split('/')[0] as string) === 'main' ? target.split('/').slice(1).join('/') : ''
-    const whole = naiveText(notes, target, sourcePath, true)
-    return whole ?? (rest === '' ? undefined : naiveText(notes, rest, sourcePath, false))
+    const paths = [target, `${target}.md`, ...(rest === '' ? [] : [rest, `${rest}.md`])]
+    const [there] = paths.flatMap((path) => notes.filter(({ note }) => alike(note.file_path, path)))
+    const whole = naiveText(notes, target, sourcePath, true, there)
+    return whole ?? (rest === '' ? undefined : naiveText(notes, rest, sourcePath, false, there))
   }
 
-  function naiveText(notes: readonly Sample[], wanted: string, source: string | null, isRelative: boolean) {
+  function naiveText(
+    notes: readonly Sample[],
+    wanted: string,
+    source: string | null,
+    isRelative: boolean,
+    there: Sample | undefined,
+  ) {
     const at = (path: string) => notes.find(({ note }) => alike(note.file_path, path))
     const folder = source === null ? null : source.split('/').slice(0, -1).concat('').join('/')
     if (folder !== null && isRelative && wanted.includes('/')) {
@@ -242,7 +260,9 @@ describe('against every note read by the rules, one by one', () => {
     const slugged = slug(wanted)
     const permalinks = [wanted, slugged, ...(isRelative ? [`main/${slugged}`] : [])]
     if (slugged.startsWith('main/') && isRelative) permalinks.push(slugged.slice(5))
-    const linked = permalinks.flatMap((permalink) => notes.filter(({ note }) => alike(note.permalink, permalink)))
+    const linked = permalinks
+      .flatMap((permalink) => notes.filter(({ note }) => alike(note.permalink, permalink)))
+      .filter((each) => there === undefined || each === there || alike(each.note.permalink, wanted))
     const titled = notes.filter(({ note }) => alike(note.title, wanted))
     if (source === null && linked.length > 0) return linked[0]
     if (linked.length + titled.length > 0) return first([...linked, ...titled], source)

@@ -60,6 +60,13 @@ interface Reading {
   permalinks: readonly string[]
   /** From the folder of the source; null where the text says from where it counts, or there is no source. */
   relative: string | null
+  /** That the ask can be, in any reading. A note that has one of them is no guess, as one with a similar permalink is. */
+  paths: readonly string[]
+}
+
+/** Neither more nor less than the text. */
+function verbatim(text: string): Reading {
+  return { text, permalinks: [text], relative: null, paths: [] }
 }
 
 function readingsOf(project: Project, { target, sourcePath }: Ask): Reading[] {
@@ -68,12 +75,14 @@ function readingsOf(project: Project, { target, sourcePath }: Ask): Reading[] {
   const prefix = `${project.permalink}/`
   const permalinks = [target, slugged, prefix + slugged]
   const folder = sourcePath === null ? null : folderOf(sourcePath)
-  const whole = { text: target, permalinks, relative: folder === null ? null : within(folder, target) }
+  const paths = [target, `${target}.md`]
+  const whole = { text: target, permalinks, relative: folder === null ? null : within(folder, target), paths }
   const slash = target.indexOf('/')
   if (slash <= 0 || slash === target.length - 1 || slug(target.slice(0, slash)) !== project.permalink) return [whole]
   permalinks.push(slugged.slice(prefix.length))
   const text = target.slice(slash + 1)
-  return [whole, { text, permalinks: [text, slug(text)], relative: null }]
+  paths.push(text, `${text}.md`)
+  return [whole, { text, permalinks: [text, slug(text)], relative: null, paths }]
 }
 
 /** Under which keys the notes are found that `choose` must see: all that could be meant and some that could not. */
@@ -151,9 +160,8 @@ function chooseFormer(
   names: readonly NamedNote[],
 ): Choice {
   return (
-    firstOf(literals, ({ text, anchor }) =>
-      at(chooseRetired({ text, permalinks: [text], relative: null }, sourcePath, names), anchor),
-    ) ?? firstOf(readings, (reading) => at(chooseRetired(reading, sourcePath, names), rest))
+    firstOf(literals, ({ text, anchor }) => at(chooseRetired(verbatim(text), sourcePath, names), anchor)) ??
+    firstOf(readings, (reading) => at(chooseRetired(reading, sourcePath, names), rest))
   )
 }
 
@@ -170,7 +178,7 @@ function at(named: Named, anchor: string | null): Choice {
 }
 
 function chooseAsSent(text: string, sourcePath: string | null, names: readonly NamedNote[], isStrict: boolean): Named {
-  const reading = { text, permalinks: [text], relative: null }
+  const reading = verbatim(text)
   const current = currentOf(names)
   return (
     chooseByName(reading, sourcePath, current, isStrict) ??
@@ -211,12 +219,13 @@ function chooseExact(
 }
 
 function chooseByName(
-  { text, permalinks }: Reading,
+  reading: Reading,
   sourcePath: string | null,
   notes: readonly NoteRef[],
   isStrict: boolean,
 ): Named {
-  const byPermalink = permalinks.flatMap((wanted) => notes.filter(({ permalink }) => isSameName(permalink, wanted)))
+  const { text } = reading
+  const byPermalink = withPermalink(reading, notes)
   const byTitle = notes.filter(({ title }) => isSameName(title, text))
   if (sourcePath !== null) return one([...new Set([...byPermalink, ...byTitle])], sourcePath)
   if (isStrict && byTitle.length > 1) {
@@ -224,6 +233,14 @@ function chooseByName(
     return (literal && { note: literal }) ?? atPath(notes, text) ?? { several: byTitle.sort(compareByPath) }
   }
   return byPermalink[0] === undefined ? one(byTitle, null) : { note: byPermalink[0] }
+}
+
+/** Where a note has the path, a permalink that only resembles the text means no other note: one that was moved keeps it. */
+function withPermalink({ text, permalinks, paths }: Reading, notes: readonly NoteRef[]): NoteRef[] {
+  const hits = permalinks.flatMap((wanted) => notes.filter(({ permalink }) => isSameName(permalink, wanted)))
+  const isVerbatim = ({ permalink }: NoteRef) => isSameName(permalink, text)
+  const there = hits.every(isVerbatim) ? undefined : noteAt(notes, paths)
+  return there === undefined ? hits : hits.filter((note) => note === there || isVerbatim(note))
 }
 
 function chooseByAlias(
@@ -304,11 +321,16 @@ function one(notes: readonly NoteRef[], sourcePath: string | null): Named {
 }
 
 function atPath(notes: readonly NoteRef[], ...paths: readonly string[]): Named {
+  const note = noteAt(notes, paths)
+  return note === undefined ? null : { note }
+}
+
+function noteAt(notes: readonly NoteRef[], paths: readonly string[]): NoteRef | undefined {
   for (const path of paths) {
     const note = notes.find(({ file_path }) => isSameName(file_path, path))
-    if (note !== undefined) return { note }
+    if (note !== undefined) return note
   }
-  return null
+  return undefined
 }
 
 /** Whatever its case and its kind of hyphens, as long as only one note can be meant. */
