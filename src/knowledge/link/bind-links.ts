@@ -5,9 +5,10 @@ import { divideAtFirst } from '../text/anchors.ts'
 import { nameKey } from '../text/name-key.ts'
 import type { ParsedLink } from '../text/parse-body.ts'
 import { folderOf } from '../text/path.ts'
+import { type Ask, askedId, askedKeys, askOf } from './ask.ts'
 import type { NameRow } from './names.ts'
 import { type FoundLinkNames, resolveAsks } from './resolve-exactly.ts'
-import { type Ask, askedId, askedKeys, askOf, type Choice, choose, namesWith } from './resolver.ts'
+import { type Choice, choose, namesWith } from './resolver.ts'
 import type { NamedNote } from './store-names.ts'
 import {
   deleteRelations,

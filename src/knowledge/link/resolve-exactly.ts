@@ -1,17 +1,8 @@
 import type { Reader } from '../../platform/storage/database.ts'
 import type { NoteRef, Project } from '../note/note.ts'
+import { type Ask, anchorOf, askedId, askedKeys, literalNames } from './ask.ts'
 import { namesOf } from './names.ts'
-import {
-  type Ask,
-  anchorOf,
-  askedId,
-  askedKeys,
-  type Choice,
-  type ChooseOptions,
-  choose,
-  literalNames,
-  namesWith,
-} from './resolver.ts'
+import { type Choice, type ChooseOptions, choose, namesWith } from './resolver.ts'
 import { type FoundNames, findExactNames, findExternalIds, findNames, type NamedNote } from './store-names.ts'
 
 export interface ResolveOptions extends ChooseOptions {

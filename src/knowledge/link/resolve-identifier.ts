@@ -8,9 +8,9 @@ import type { SearchIndex } from '../search/search-index.ts'
 import { findByNameWords } from '../search/store-search-rows.ts'
 import { isSameName } from '../text/name-key.ts'
 import { slug } from '../text/slug.ts'
+import { type Ask, askedId } from './ask.ts'
 import { readIdentifier } from './read-identifier.ts'
 import { resolveAsks } from './resolve-exactly.ts'
-import { type Ask, askedId } from './resolver.ts'
 import { findByIds } from './store-names.ts'
 
 export interface Question {

@@ -3,9 +3,10 @@ import { describe, test } from 'node:test'
 import type { Note, NoteRef, Project } from '../note/note.ts'
 import { nameKey } from '../text/name-key.ts'
 import { permalinkFor, slug } from '../text/slug.ts'
+import { type Ask, askedKeys } from './ask.ts'
 import { waitedKeys, waitedPartKeys } from './bind-links.ts'
 import { namesOf } from './names.ts'
-import { type Ask, askedKeys, type ChooseOptions, choose, namesWith } from './resolver.ts'
+import { type ChooseOptions, choose, namesWith } from './resolver.ts'
 
 const MAIN: Project = { id: 1, externalId: '', name: 'Main', permalink: 'main' }
 

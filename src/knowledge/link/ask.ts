@@ -1,0 +1,99 @@
+import type { Project } from '../note/note.ts'
+import { knowledgeId } from '../project/urls.ts'
+import { type Division, divideAtFirst, literalDivisions } from '../text/anchors.ts'
+import { nameKey } from '../text/name-key.ts'
+import { folderOf } from '../text/path.ts'
+import { slug } from '../text/slug.ts'
+
+/** A text that should name a note. `name` has the anchor that `target` lacks; they are equal where there is none. */
+export interface Ask {
+  target: string
+  name: string
+  /** The path of the note in which it stands; null when it stands in none. */
+  sourcePath: string | null
+  /** As it was sent, where that was read as something else: `A|B` may be a name. */
+  sent?: string | undefined
+}
+
+/** What a stored link asks for, whatever it is bound to. */
+export function askOf(link: { to_name: string; source_path: string }): Ask {
+  return { target: divideAtFirst(link.to_name).text, name: link.to_name, sourcePath: link.source_path }
+}
+
+/** The ways to read it as a name with a "#" in it. */
+export function literalsOf({ name, target }: Ask): Division[] {
+  return name === target ? [] : literalDivisions(name)
+}
+
+/** What stands behind the target. */
+export function anchorOf({ name, target }: Ask): string | null {
+  return name === target ? null : divideAtFirst(name).anchor
+}
+
+/** A way to read an ask: the text as it is, or without the name of this project before it. */
+export interface Reading {
+  text: string
+  /** In the order in which they count. */
+  permalinks: readonly string[]
+  /** From the folder of the source; null where the text says from where it counts, or there is no source. */
+  relative: string | null
+  /** That the ask can be, in any reading. A note that has one of them is no guess, as one with a similar permalink is. */
+  paths: readonly string[]
+}
+
+/** Neither more nor less than the text. */
+export function verbatim(text: string): Reading {
+  return { text, permalinks: [text], relative: null, paths: [] }
+}
+
+export function readingsOf(project: Project, { target, sourcePath }: Ask): Reading[] {
+  if (target === '') return []
+  const slugged = slug(target)
+  const prefix = `${project.permalink}/`
+  const permalinks = [target, slugged, prefix + slugged]
+  const folder = sourcePath === null ? null : folderOf(sourcePath)
+  const paths = [target, `${target}.md`]
+  const whole = { text: target, permalinks, relative: folder === null ? null : within(folder, target), paths }
+  const slash = target.indexOf('/')
+  if (slash <= 0 || slash === target.length - 1 || slug(target.slice(0, slash)) !== project.permalink) return [whole]
+  permalinks.push(slugged.slice(prefix.length))
+  const text = target.slice(slash + 1)
+  paths.push(text, `${text}.md`)
+  return [whole, { text, permalinks: [text, slug(text)], relative: null, paths }]
+}
+
+/** Under which keys the notes are found that `choose` must see: all that could be meant and some that could not. */
+export function askedKeys(project: Project, ask: Ask): string[] {
+  const { target, sourcePath } = ask
+  const literal = literalsOf(ask).map(({ text }) => nameKey(text))
+  if (ask.sent !== undefined) literal.push(nameKey(ask.sent))
+  if (target === '') return literal
+  const keys = [nameKey(target), nameKey(`${project.permalink}/${target}`)]
+  const folder = sourcePath === null ? '' : folderOf(sourcePath)
+  if (folder !== '') keys.push(nameKey(`${folder}/${target}`))
+  const slash = target.indexOf('/')
+  if (slash > 0) keys.push(nameKey(target.slice(slash + 1)))
+  return keys.concat(literal)
+}
+
+/** Paths and permalinks that would be exactly the note, or its namesake in the folders around. */
+export function literalNames(project: Project, ask: Ask): string[] {
+  const { sourcePath } = ask
+  const names = literalsOf(ask).flatMap(({ text }) => [text, `${text}.md`])
+  if (ask.sent !== undefined) names.push(ask.sent)
+  for (const { text, permalinks, relative } of readingsOf(project, ask)) {
+    names.push(...permalinks, text, `${text}.md`)
+    let folder = relative === null || sourcePath === null ? '' : folderOf(sourcePath)
+    for (; folder !== ''; folder = folderOf(folder)) names.push(`${folder}/${text}`, `${folder}/${text}.md`)
+  }
+  return names
+}
+
+/** The external id that the text is, in canonical form. */
+export function askedId({ target }: Ask): string | null {
+  return target.length === 36 || target.length === 32 ? knowledgeId(target) : null
+}
+
+function within(folder: string, text: string): string {
+  return folder === '' ? text : `${folder}/${text}`
+}
