@@ -109,6 +109,12 @@ export interface CallbackReplaysTable {
   finished_at: Micros | null
 }
 
+/** Runs of a replay whose callback was running when their turn came. */
+export interface CallbackWaitingReplaysTable {
+  replay_id: Id<'Replay'>
+  run_number: number
+}
+
 export type CallbackRunRow = Selectable<CallbackRunsTable>
 
 declare module '../platform/storage/tables.ts' {
@@ -120,5 +126,6 @@ declare module '../platform/storage/tables.ts' {
     callback_attempts: CallbackAttemptsTable
     callback_attributes: CallbackAttributesTable
     callback_replays: CallbackReplaysTable
+    callback_waiting_replays: CallbackWaitingReplaysTable
   }
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { deleteReplays, type Replay } from '../../src/callbacks/run/store-replays.ts'
+import { deleteClosedRuns } from '../../src/callbacks/run/store-retention.ts'
 import { MICROS_PER_SECOND } from '../../src/platform/clock/clock.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
@@ -97,6 +98,63 @@ eachDatabase('the job of a bulk replay', (context) => {
         .execute(),
     )
     assert.deepEqual(await it.bulk.finish(await it.bulk.start()), { matched: 3, started: 2, failed: 1, done: true })
+  })
+
+  test('waits for a callback that is running, starts the others meanwhile, and goes on when it has closed', async () => {
+    let status = 400
+    await using receiver = await startReceiver({ answer: () => ({ status }) })
+    await using it = await open(await context.open())
+    await close(it.world, ['busy', 'free'], receiver.url)
+    // Retried for as long as it is not told otherwise.
+    status = 500
+    await it.world.start('busy', receiver.url)
+    await it.world.until('busy', ({ attempt }) => attempt > 0)
+    const jobId = await it.bulk.start(`ExecutionStatus = 'Failed'`)
+    const half = { matched: 2, started: 1, failed: 0, done: false }
+    await it.bulk.step()
+    assert.deepEqual(await it.bulk.progress(jobId), half)
+    await it.bulk.later(1)
+    assert.deepEqual(await it.bulk.progress(jobId), half)
+    status = 400
+    await it.world.passUntil('busy', isClosed)
+    // Whoever runs its jobs from then on.
+    await it.bulk.jobs.stop()
+    await using next = new ReplayWorld(it.world)
+    await next.later(60)
+    assert.deepEqual(await next.progress(jobId), { matched: 2, started: 2, failed: 0, done: true })
+    assert.match((await it.world.find('busy')).requestId, new RegExp(`^${jobId}:`))
+    assert.deepEqual(await next.waiting(), [])
+  })
+
+  test('gives up what waits for a run that does not close, and says so', async () => {
+    await using receiver = await refusing()
+    await using it = await open(await context.open())
+    await close(it.world, ['busy'], receiver.url)
+    await it.world.start('busy', receiver.url, { delaySeconds: 1_000_000 })
+    const jobId = await it.bulk.start(`ExecutionStatus = 'Failed'`)
+    await it.bulk.step()
+    await it.bulk.later(3_500)
+    await it.bulk.step()
+    assert.equal((await it.bulk.progress(jobId)).done, false)
+    await it.bulk.later(200)
+    assert.deepEqual(await it.bulk.progress(jobId), { matched: 1, started: 0, failed: 1, done: true })
+    assert.deepEqual(await it.bulk.waiting(), [])
+  })
+
+  test('forgets those that wait when they are deleted', async () => {
+    await using receiver = await refusing()
+    const db = await context.open()
+    await using it = await open(db)
+    await close(it.world, ['busy'], receiver.url)
+    const { namespaceId } = await it.world.find('busy')
+    await it.world.start('busy', receiver.url, { delaySeconds: 1_000_000 })
+    const jobId = await it.bulk.start(`ExecutionStatus = 'Failed'`)
+    await it.bulk.step()
+    assert.equal((await it.bulk.waiting()).length, 1)
+    await db.write((tx) => deleteClosedRuns(tx, namespaceId))
+    await it.bulk.later(60)
+    assert.deepEqual(await it.bulk.progress(jobId), { matched: 1, started: 0, failed: 0, done: true })
+    assert.deepEqual(await it.bulk.waiting(), [])
   })
 
   test('ends without a word when nobody keeps its counts any more', async () => {

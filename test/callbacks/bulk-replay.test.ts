@@ -96,17 +96,26 @@ eachServer('replaying everything that a query finds', (callbacks) => {
     await untilDone(own, other.body.jobId)
   })
 
+  test('starts all closed runs of one callback, each when the one before it has closed', async () => {
+    await using it = await world()
+    const { own, to } = it
+    const ids = ['a', 'b', 'c', 'd']
+    for (let n = 0; n < 3; n++) await closedRuns(own, ids, to)
+    const { body } = await startBulk(own, { query: FAILED })
+    assert.deepEqual(await untilDone(own, body.jobId), { matched: 12, started: 12, failed: 0, done: true })
+    for (const id of ids) await own.poll(id)
+    const runs = await runsById(own)
+    assert.deepEqual(
+      ids.map((id) => runs.get(id)),
+      [6, 6, 6, 6],
+    )
+  })
+
   test('counts what cannot be started as failed', async () => {
     await using it = await world()
     const { own, to } = it
-    // Two runs of one callback: only one of them can run.
-    await closedRuns(own, ['twice'], to)
-    await closedRuns(own, ['twice'], to)
-    await closedRuns(own, ['busy', 'free'], to)
-    await own.startRunning('busy')
-    const { body } = await startBulk(own, { query: FAILED })
-    assert.deepEqual(await untilDone(own, body.jobId), { matched: 4, started: 2, failed: 2, done: true })
-    await Promise.all(['twice', 'free'].map((id) => own.poll(id)))
+    await closedRuns(own, ['free'], to)
+    await closedRuns(own, ['free'], to)
     await own.api.patch(own.base, 200, { body: { allowedAddresses: [{ pattern: '*.example.org' }] } })
     const refused = await startBulk(own, { query: `CallbackId = 'free'` })
     assert.deepEqual(await untilDone(own, refused.body.jobId), { matched: 2, started: 0, failed: 2, done: true })

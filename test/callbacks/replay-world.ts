@@ -53,6 +53,18 @@ export class ReplayWorld implements AsyncDisposable {
     await this.jobs.whenIdle()
   }
 
+  /** The look that is due by then. */
+  async later(seconds: number): Promise<void> {
+    await this.world.namespace.clock.advance(seconds * 1_000)
+    await this.step()
+  }
+
+  /** Numbers of the runs that wait for others. */
+  async waiting(): Promise<number[]> {
+    const rows = await this.world.db.query.selectFrom('callback_waiting_replays').select('run_number').execute()
+    return rows.map((row) => row.run_number)
+  }
+
   async finish(jobId: string): Promise<Omit<DescribeBulkReplayResponse, `$${string}`>> {
     for (;;) {
       const progress = await this.progress(jobId)

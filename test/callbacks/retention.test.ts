@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { purgeRuns, scheduleRunRetention } from '../../src/callbacks/run/retention.ts'
 import { insertReplay } from '../../src/callbacks/run/store-replays.ts'
 import { RETENTION_CHUNK } from '../../src/callbacks/run/store-retention.ts'
+import { insertWaiting } from '../../src/callbacks/run/store-waiting-replays.ts'
 import { MICROS_PER_SECOND } from '../../src/platform/clock/clock.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import { JobEngine } from '../../src/platform/jobs/job-engine.ts'
@@ -121,9 +122,11 @@ eachDatabase('the retention of closed runs', (context) => {
     const world = await open()
     const id = await world.make('replayed', '2')
     const add = (namespaceId: string, days: number) =>
-      world.db.write((tx) =>
-        insertReplay(tx, {
-          id: newId(),
+      world.db.write(async (tx) => {
+        const replayId = newId<'Replay'>()
+        await insertWaiting(tx, replayId, [1, 2])
+        await insertReplay(tx, {
+          id: replayId,
           namespaceId: namespaceId as never,
           requestId: `${days}`,
           query: '',
@@ -135,8 +138,8 @@ eachDatabase('the retention of closed runs', (context) => {
           failed: 0,
           createdAt: world.clock.now() - days * DAY_MICROS,
           finishedAt: null,
-        }),
-      )
+        })
+      })
     await add(id, 1)
     await add(id, 3)
     await add(newId(), 0)
@@ -146,5 +149,7 @@ eachDatabase('the retention of closed runs', (context) => {
       left.map((row) => row.request_id),
       ['1'],
     )
+    // What waited for them is gone with them.
+    assert.equal((await world.db.query.selectFrom('callback_waiting_replays').selectAll().execute()).length, 2)
   })
 })

@@ -114,6 +114,7 @@ async function insertCallback(tx: Transaction): Promise<void> {
     created_at: 1_790_000_000_000_000,
     finished_at: null,
   })
+  await insert(tx, 'callback_waiting_replays', { replay_id: 'j1', run_number: 1 })
   await insert(tx, 'callback_attributes', { run_number: 1, name: 'K', place: 0, type: 'Keyword', text_value: 'é' })
   for (const [place, number] of NUMBERS.entries()) {
     const row = { run_number: 1, name: 'N', place, type: 'Double' }

@@ -1,38 +1,40 @@
-import { type Clock, MICROS_PER_SECOND } from '../../platform/clock/clock.ts'
+import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros } from '../../platform/clock/clock.ts'
 import type { JobEngine } from '../../platform/jobs/job-engine.ts'
-import { type Job, type JobContext, jobKind } from '../../platform/jobs/job-kind.ts'
+import { type Again, type Job, type JobContext, jobKind } from '../../platform/jobs/job-kind.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
-import type { Database } from '../../platform/storage/database.ts'
+import type { Database, Transaction } from '../../platform/storage/database.ts'
 import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-policies.ts'
 import type { Condition } from '../query/condition.ts'
 import { fieldCatalogue } from '../query/fields.ts'
 import { parseQuery } from '../query/parse-query.ts'
-import type { ValidStart } from '../wire/validate-start.ts'
-import { replayIn, replayStart } from './replay-run.ts'
+import { NO_BATCH, prepareReplayBatch, type ReplayBatch } from './replay-batch.ts'
+import { replayIn } from './replay-run.ts'
 import type { StartRuns } from './start-runs.ts'
-import { type ListedRun, type ListKey, listRuns } from './store-list.ts'
-import {
-  addReplayProgress,
-  findReplay,
-  findReplaySources,
-  type Replay,
-  type ReplayId,
-  type ReplaySource,
-} from './store-replays.ts'
+import { type ListKey, listRuns } from './store-list.ts'
+import { addReplayProgress, findReplay, type Replay, type ReplayId } from './store-replays.ts'
+import { countWaiting, findFreed, insertWaiting, removeAllWaiting, removeWaiting } from './store-waiting-replays.ts'
 
 export interface ReplayWork {
   replayId: ReplayId
-  /** The last run that is done, in the order of lists. */
-  after: ListKey
+  /** The last run that is done, in the order of lists; null when only those are left whose callbacks were running. */
+  after: ListKey | null
+  /** Since when none of those could be started, and how long to wait before the next look. */
+  waiting?: Waiting
+}
+
+interface Waiting {
+  since: Micros
+  pauseMs: number
 }
 
 /** Starts every closed run that a query finds once more. */
 export const BULK_REPLAY = jobKind<ReplayWork>('callbacks.bulk-replay', { concurrency: 2, maxAttempts: 100 })
 
-// What one transaction starts at most: others wait behind it, and all of it is in memory.
 const RUNS = 100
-const BYTES = 8 * 1024 * 1024
-const READ_AT_ONCE = 5
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 30_000
+/** How long those that wait are waited for while none of them can be started. */
+const PATIENCE_MICROS = 3_600 * MICROS_PER_SECOND
 
 export interface BulkReplayDeps {
   db: Database
@@ -59,6 +61,13 @@ export function replayCondition({
   return parseQuery(query, fieldCatalogue(searchAttributes), { allowsGroupBy: false }).condition
 }
 
+/** What one try of the job does. */
+interface Step {
+  batch: ReplayBatch
+  /** Keeps what was found out about the batch, and tells where to go on: null at the end. `blocked`: callbacks that run. */
+  settle(tx: Transaction, blocked: readonly number[], now: Micros): Promise<Again<ReplayWork> | null>
+}
+
 /**
  * One batch, the counts and the place to go on from, in one transaction: a batch is started wholly or not at all. What each
  * run is started with follows from the job and the run, so not even a batch that is repeated starts one twice.
@@ -72,85 +81,89 @@ async function runBulkReplay(
   const replay = await findReplay(db, payload.replayId)
   if (replay === undefined || replay.finishedAt !== null) return
   const namespace = await findLive(deps.namespaces, replay)
-  const batch = namespace === null ? NOTHING_LEFT : await prepareBatch(deps, namespace, replay, payload.after, signal)
-  await db.write(
+  const { batch, settle } = namespace === null ? NOTHING_LEFT : await nextStep(deps, namespace, replay, payload, signal)
+  const { isDone, givenUp } = await db.write(
     async (tx) => {
-      let { failed } = batch
+      const blocked: number[] = []
       for (const { source, start } of batch.ready) {
         const answer = await replayIn(tx, starts, namespace as ActiveNamespace, source, start)
-        if (answer.kind === 'conflict') failed++
+        if (answer.kind === 'conflict') blocked.push(source.run.runNumber)
       }
-      const started = batch.ready.length + batch.failed - failed
       const now = clock.now()
-      await addReplayProgress(tx, replay.id, { started, failed, finishedAt: batch.last === null ? now : null })
-      await complete(tx, batch.last === null ? undefined : { againAt: now, payload: { ...payload, after: batch.last } })
+      const again = await settle(tx, blocked, now)
+      const left = again === null && namespace !== null ? await countWaiting(tx, replay.id) : 0
+      if (again === null) await removeAllWaiting(tx, replay.id)
+      await addReplayProgress(tx, replay.id, {
+        started: batch.ready.length - blocked.length,
+        failed: batch.failed + left,
+        finishedAt: again === null ? now : null,
+      })
+      await complete(tx, again ?? undefined)
+      return { isDone: again === null, givenUp: left }
     },
     { alone: true, isolation: 'read committed' },
   )
-  if (batch.problem !== null) log.warn({ err: batch.problem, replay: replay.id, failed: batch.failed }, 'not replayed')
-  if (batch.last !== null) return
-  const seconds = (clock.now() - replay.createdAt) / MICROS_PER_SECOND
-  log.info({ replay: replay.id, matched: replay.matched, seconds }, 'a bulk replay is done')
+  const { id, matched, createdAt } = replay
+  if (batch.problem !== null) log.warn({ err: batch.problem, replay: id, failed: batch.failed }, 'not replayed')
+  if (givenUp > 0) log.warn({ replay: id, failed: givenUp }, 'not replayed: other runs of the callbacks did not close')
+  if (!isDone) return
+  log.info({ replay: id, matched, seconds: (clock.now() - createdAt) / MICROS_PER_SECOND }, 'a bulk replay is done')
 }
 
-interface Batch {
-  /**
-   * In the order of their callbacks: two replays that meet wait for each other in one direction. Of several runs of one
-   * callback the last one comes first, and the others fail: a callback runs once at a time.
-   */
-  ready: readonly { source: ReplaySource; start: ValidStart }[]
-  failed: number
-  /** Why the first of those failed. */
-  problem: unknown
-  /** The last run that was looked at; null when none is left behind it. */
-  last: ListKey | null
-}
+const NOTHING_LEFT: Step = { batch: NO_BATCH, settle: async () => null }
 
-const NOTHING_LEFT: Batch = { ready: [], failed: 0, problem: null, last: null }
-
-/** Everything that can be done before the transaction, which others wait for. */
-async function prepareBatch(
+async function nextStep(
   { db, cipher }: BulkReplayDeps,
   namespace: ActiveNamespace,
   replay: Replay,
-  after: ListKey,
+  { after, waiting }: ReplayWork,
   signal: AbortSignal,
-): Promise<Batch> {
+): Promise<Step> {
+  const { id: replayId } = replay
+  const prepare = (runNumbers: readonly number[]) =>
+    prepareReplayBatch({ reader: db, cipher, namespace, replayId, signal }, runNumbers)
+  if (after === null) {
+    const freed = await findFreed(db, replayId, RUNS)
+    const batch = await prepare(freed)
+    return { batch, settle: settleWaiting(replayId, freed.slice(0, batch.looked), freed.length < RUNS, waiting) }
+  }
   const query = { namespaceId: replay.namespaceId, condition: replayCondition(replay) }
   const found = await listRuns(db, query, { after, limit: RUNS })
-  const ready: { source: ReplaySource; start: ValidStart }[] = []
-  let [failed, bytes, problem]: [number, number, unknown] = [0, 0, null]
-  let last: ListedRun | undefined
-  const isOurs = ({ runNumber }: ListedRun) => runNumber <= replay.runNumberUntil
-  for (let from = 0; from < found.length && bytes <= BYTES; from += READ_AT_ONCE) {
-    signal.throwIfAborted()
-    const some = found.slice(from, from + READ_AT_ONCE)
-    const sources = await findReplaySources(
-      db,
-      some.filter(isOurs).map(({ runNumber }) => runNumber),
-    )
-    for (const { runNumber, callbackId, runId } of some) {
-      const source = sources.get(runNumber)
-      // Deleted meanwhile, or none of those that were asked for.
-      if (source === undefined) continue
-      bytes += source.input.completion.length
-      try {
-        const names = { callbackId, requestId: `${replay.id}:${runId}` }
-        ready.push({ source, start: replayStart(cipher, namespace, source, names) })
-      } catch (error) {
-        failed++
-        problem ??= error
-      }
-    }
-    last = some.at(-1)
-  }
+  const ours = found.filter(({ runNumber }) => runNumber <= replay.runNumberUntil)
+  const batch = await prepare(ours.map(({ runNumber }) => runNumber))
+  const last = batch.looked === ours.length ? found.at(-1) : ours[batch.looked - 1]
   const isLast = found.length < RUNS && last === found.at(-1)
-  ready.sort((a, b) => compareTexts(a.start.callbackId, b.start.callbackId))
-  return { ready, failed, problem, last: isLast || last === undefined ? null : last.key }
+  return {
+    batch,
+    async settle(tx, blocked, now) {
+      await insertWaiting(tx, replayId, blocked)
+      if (!isLast && last !== undefined) return { againAt: now, payload: { replayId, after: last.key } }
+      return (await countWaiting(tx, replayId)) > 0 ? laterAgain(replayId, now, FIRST_PAUSE_MS, now) : null
+    },
+  }
 }
 
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
+/** `isAll`: no other callback was found whose run has closed. */
+function settleWaiting(
+  replayId: ReplayId,
+  looked: readonly number[],
+  isAll: boolean,
+  waiting: Waiting | undefined,
+): Step['settle'] {
+  return async (tx, blocked, now) => {
+    const done = looked.filter((runNumber) => !blocked.includes(runNumber))
+    await removeWaiting(tx, replayId, done)
+    if ((await countWaiting(tx, replayId)) === 0) return null
+    if (done.length > 0) return laterAgain(replayId, now, isAll ? FIRST_PAUSE_MS : 0, now)
+    const { since, pauseMs } = waiting ?? { since: now, pauseMs: FIRST_PAUSE_MS }
+    if (now - since >= PATIENCE_MICROS) return null
+    return laterAgain(replayId, now, Math.min(pauseMs * 2, LONGEST_PAUSE_MS), since)
+  }
+}
+
+function laterAgain(replayId: ReplayId, now: Micros, pauseMs: number, since: Micros): Again<ReplayWork> {
+  const waiting = { since, pauseMs: Math.max(pauseMs, FIRST_PAUSE_MS) }
+  return { againAt: now + pauseMs * MICROS_PER_MS, payload: { replayId, after: null, waiting } }
 }
 
 /** Null when it was deleted: nothing is started in it any more. */

@@ -6,6 +6,7 @@ import type { NamespacePolicies } from '../namespace/namespace-policies.ts'
 import { listNamespaces } from '../namespace/store-namespaces.ts'
 import { deleteReplays, deleteStrayReplays } from './store-replays.ts'
 import { deleteClosedRuns, RETENTION_CHUNK } from './store-retention.ts'
+import { deleteStrayWaiting } from './store-waiting-replays.ts'
 
 const EVERY_MS = 3_600_000
 const NAMESPACES = 100
@@ -54,5 +55,6 @@ export async function purgeRuns(
     if (namespaces.length < NAMESPACES || after === null) break
   }
   await write(deleteStrayReplays)
+  await write(deleteStrayWaiting)
   return total
 }

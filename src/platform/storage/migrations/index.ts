@@ -9,6 +9,7 @@ import * as instance from './0006-instance.ts'
 import * as vectors from './0007-vectors.ts'
 import * as searchWords from './0008-search-words.ts'
 import * as userHandles from './0009-user-handles.ts'
+import * as waitingReplays from './0010-waiting-replays.ts'
 
 export interface Migration {
   name: string
@@ -26,4 +27,5 @@ export const MIGRATIONS: readonly Migration[] = [
   vectors,
   searchWords,
   userHandles,
+  waitingReplays,
 ]
