@@ -142,6 +142,17 @@ describe('messages in binary form', () => {
     assert.notEqual(fromBinary(StartCallbackExecutionResponseSchema, outward.bytes).runId, '')
   })
 
+  test('are given to who weighs them most, however it is spelled', async () => {
+    for (const [accept, type] of [
+      [`${BINARY}; q=0.9, application/json; q=0.1`, BINARY],
+      [BINARY.toUpperCase(), BINARY],
+      [`${BINARY};q=0`, 'application/json; charset=utf-8'],
+    ] as const) {
+      const answer = await call('GET', `${callbacks.base}/callback-count`, { accept })
+      assert.equal(answer.type, type, accept)
+    }
+  })
+
   test('that cannot be read are INVALID_ARGUMENT, in JSON', async () => {
     for (const bytes of [Uint8Array.of(0xff), Uint8Array.of(0x0a, 0x05, 0x61), Uint8Array.of(0x0a, 1, 0xff)]) {
       const answer = await call('POST', callbacks.at('broken'), { 'content-type': BINARY, accept: BINARY }, bytes)

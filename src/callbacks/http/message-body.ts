@@ -1,5 +1,6 @@
 import { type DescMessage, type MessageShape, toBinary } from '@bufbuild/protobuf'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { preferredType } from '../../platform/http/preferred-type.ts'
 import { JSON_TYPE } from '../../platform/http/send-hook.ts'
 import { readBinary } from '../wire/binary.ts'
 import { type TextOptions, writeText } from '../wire/json.ts'
@@ -18,7 +19,7 @@ export function readBody<Desc extends DescMessage>(
 ): MessageShape<Desc> {
   // Nothing at all is the message with nothing set, in both forms.
   const body = (request.body as Buffer | undefined) ?? new Uint8Array(0)
-  if (isBinary(request.headers['content-type'])) return withPath(desc, path, () => readBinary(desc, body))
+  if (isBinary(request)) return withPath(desc, path, () => readBinary(desc, body))
   return readBodyRequest(desc, adaptJson(parseJson(body)), path, options)
 }
 
@@ -29,19 +30,27 @@ export function writeBody<Desc extends DescMessage>(
   reply: FastifyReply,
   options: TextOptions,
 ): string | Buffer {
-  if (wantsBinary(request.headers.accept)) {
-    reply.header('content-type', BINARY_TYPE)
-    const { buffer, byteOffset, byteLength } = toBinary(desc, message)
-    return Buffer.from(buffer, byteOffset, byteLength)
-  }
+  if (wantsBinary(request)) return writeBinary(desc, message, reply)
   reply.header('content-type', JSON_TYPE)
   return writeText(desc, message, options)
 }
 
-function isBinary(type: string | undefined): boolean {
-  return type?.toLowerCase().startsWith(BINARY_TYPE) === true
+export function writeBinary<Desc extends DescMessage>(
+  desc: Desc,
+  message: MessageShape<Desc>,
+  reply: FastifyReply,
+): Buffer {
+  reply.header('content-type', BINARY_TYPE)
+  const { buffer, byteOffset, byteLength } = toBinary(desc, message)
+  return Buffer.from(buffer, byteOffset, byteLength)
 }
 
-function wantsBinary(accepted: string | undefined): boolean {
-  return accepted?.includes(BINARY_TYPE) === true && !accepted.includes('application/json')
+/** Whether the body is one. */
+export function isBinary({ headers }: FastifyRequest): boolean {
+  return headers['content-type']?.toLowerCase().startsWith(BINARY_TYPE) === true
+}
+
+/** Whether the answer is to be one. */
+export function wantsBinary({ headers }: FastifyRequest): boolean {
+  return preferredType(headers.accept, ['application/json', BINARY_TYPE]) === BINARY_TYPE
 }
