@@ -51,8 +51,8 @@ export function registerCallbacks(server: FastifyInstance, deps: CallbacksDeps):
   registerBulkReplay(jobs, { db, clock, cipher, namespaces: policies, ...runtime })
   scheduleRunRetention({ db, clock, jobs, policies })
   registerGauges({ db, clock, metrics, ...runtime })
-  namespaceRoutes(server, { ...deps, policies })
   messageScope(server, (scope) => {
+    namespaceRoutes(scope, additional.namespaces)
     callbackRoutes(scope, runs)
     moreRoutes(scope, additional)
     destinationRoutes(scope, additional)

@@ -1,6 +1,12 @@
 import type { DestinationService } from './destination/destination-service.ts'
 import type { SendTests } from './destination/send-tests.ts'
-import { namespaceMessage, readNamespaceChangeMessage, readNewNamespaceMessage } from './namespace/namespace-message.ts'
+import {
+  namespaceMessage,
+  namespacePageMessage,
+  pageTokenText,
+  readNamespaceChangeMessage,
+  readNewNamespaceMessage,
+} from './namespace/namespace-message.ts'
 import type { NamespaceService } from './namespace/namespace-service.ts'
 import { type AdditionalMethods, rpcCall } from './rpc-callbacks.ts'
 import type { AttemptsService } from './run/attempts-service.ts'
@@ -68,12 +74,8 @@ function namespaceMethods(namespaces: NamespaceService): NamespaceMethods {
     listNamespaces: {
       access: 'callbacks_read',
       async handler(request, { principal }) {
-        const pageToken = Buffer.from(request.nextPageToken).toString('latin1')
-        const page = await namespaces.list(principal, { pageSize: request.pageSize, pageToken })
-        return {
-          namespaces: page.namespaces.map((one) => namespaceMessage(one)),
-          nextPageToken: new Uint8Array(Buffer.from(page.nextPageToken ?? '', 'latin1')),
-        }
+        const pageToken = pageTokenText(request.nextPageToken)
+        return namespacePageMessage(await namespaces.list(principal, { pageSize: request.pageSize, pageToken }))
       },
     },
     createNamespace: {

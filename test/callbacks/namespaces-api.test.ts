@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { create as createMessage, fromBinary, toBinary } from '@bufbuild/protobuf'
+import {
+  CreateNamespaceRequestSchema,
+  ListNamespacesResponseSchema,
+  NamespaceSchema,
+  UpdateNamespaceRequestSchema,
+} from '../../src/gen/commonplace/callbacks/v1/callbacks_pb.js'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import { announceBody } from '../support/announce-body.ts'
 import { type Callers, openCallers } from '../support/callers.ts'
@@ -144,6 +151,79 @@ test('snake_case is read as well', async () => {
   const name = await create({ request_timeout: '2s', allowed_addresses: [{ pattern: '*', allow_insecure: true }] })
   const { body } = await admin.get(`/namespaces/${name}`, 200)
   assert.deepEqual([body.requestTimeout, body.allowedAddresses], ['2s', [{ pattern: '*', allowInsecure: true }]])
+})
+
+test('snake_case is read inside members that are written in camelCase, and in queries', async () => {
+  const name = await create({
+    allowedAddresses: [{ pattern: '*', allow_insecure: true }],
+    retry: { max_interval: '5m' },
+  })
+  const { body } = await admin.get(`/namespaces/${name}`, 200)
+  assert.deepEqual(body.allowedAddresses, [{ pattern: '*', allowInsecure: true }])
+  assert.equal(body.retry.maxInterval, '300s')
+  const { body: first } = await admin.get('/namespaces?page_size=1', 200)
+  assert.equal(first.namespaces.length, 1)
+  const next = `next_page_token=${first.nextPageToken}`
+  const { body: second } = await admin.get(`/namespaces?page_size=1&${next}`, 200)
+  assert.notEqual(second.namespaces[0].name, first.namespaces[0].name)
+  assert.equal((await refused('GET', '/namespaces?page_size=many', 400)).code, 3)
+})
+
+test('namespaces are taken and given as messages, too', async () => {
+  const BINARY = 'application/x-protobuf'
+  const call = async (method: string, path: string, body?: Uint8Array) => {
+    const headers = { authorization: `Bearer ${server.adminToken}`, accept: BINARY, 'content-type': BINARY }
+    const answer = await fetch(new URL(path, server.url), { method, headers, ...(body && { body: Buffer.from(body) }) })
+    assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, BINARY])
+    return new Uint8Array(await answer.arrayBuffer())
+  }
+  const wish = { name: 'as-a-message', searchAttributes: { Id: 'Keyword' }, policy: { requestTimeout: '2s' } }
+  const made = await call(
+    'POST',
+    '/namespaces',
+    toBinary(CreateNamespaceRequestSchema, createMessage(CreateNamespaceRequestSchema, wish)),
+  )
+  const shown = fromBinary(NamespaceSchema, made)
+  assert.deepEqual(
+    [shown.name, shown.searchAttributes, shown.policy?.requestTimeout],
+    [wish.name, { Id: 'Keyword' }, '2s'],
+  )
+  const path = `/namespaces/${wish.name}`
+  const change = createMessage(UpdateNamespaceRequestSchema, {
+    namespace: 'ignored',
+    description: 'x',
+    inherit: ['requestTimeout'],
+  })
+  await call('PATCH', path, toBinary(UpdateNamespaceRequestSchema, change))
+  const changed = fromBinary(NamespaceSchema, await call('GET', path))
+  assert.deepEqual([changed.description, changed.policy?.requestTimeout, changed.overrides], ['x', '10s', []])
+  const all: string[] = []
+  let token = ''
+  do {
+    const page = fromBinary(
+      ListNamespacesResponseSchema,
+      await call('GET', `/namespaces?pageSize=2&nextPageToken=${token}`),
+    )
+    all.push(...page.namespaces.map((one) => one.name))
+    token = Buffer.from(page.nextPageToken).toString('base64')
+  } while (token !== '')
+  const { body: listed } = await admin.get('/namespaces', 200)
+  assert.deepEqual(
+    all,
+    listed.namespaces.map((one: { name: string }) => one.name),
+  )
+  assert.equal((await call('DELETE', path)).length, 0)
+  const headers = { 'content-type': BINARY }
+  assert.equal((await admin.post('/namespaces', 400, { body: '\xff', headers })).body.code, 3)
+})
+
+test('an answer is indented for who asks for that, and late for who gave no time', async () => {
+  for (const path of ['/namespaces', '/namespaces/listed']) {
+    const { text, body } = await admin.get(`${path}?pretty`, 200)
+    assert.equal(text, JSON.stringify(body, null, 2))
+  }
+  const headers = { 'grpc-timeout': '0S' }
+  assert.equal((await admin.get('/namespaces', 504, { headers })).body.code, 4)
 })
 
 test('a name that is taken is ALREADY_EXISTS, and an unknown one NOT_FOUND with the failure of the source', async () => {

@@ -1,16 +1,18 @@
 /** Namespaces as messages: what JSON spells as null and as members of its own is said by fields here. */
+import { create } from '@bufbuild/protobuf'
 import type {
   CreateNamespaceRequest,
+  ListNamespacesResponse,
   Namespace as NamespaceMessage,
   SigningChange as SigningMessage,
   UpdateNamespaceRequest,
 } from '../../gen/commonplace/callbacks/v1/callbacks_pb.js'
-import { NamespaceSchema } from '../../gen/commonplace/callbacks/v1/callbacks_pb.js'
+import { ListNamespacesResponseSchema, NamespaceSchema } from '../../gen/commonplace/callbacks/v1/callbacks_pb.js'
 import { settingsIn } from '../../platform/config/setting.ts'
 import { durationJson } from '../wire/duration.ts'
 import { invalid } from '../wire/invalid.ts'
 import { readMessage } from '../wire/json.ts'
-import type { ShownNamespace } from './namespace-service.ts'
+import type { NamespacePage, ShownNamespace } from './namespace-service.ts'
 import { type NamespaceWish, type NewNamespace, readNamespaceChange, readNewNamespace } from './namespace-wish.ts'
 import { camelCase, SHOWN_POLICY } from './policy-json.ts'
 import { namespaceToJson } from './schema-namespaces.ts'
@@ -33,6 +35,18 @@ export function namespaceMessage(shown: ShownNamespace, generatedSecret: string 
   const policy = Object.fromEntries(Object.entries(json).filter((entry) => !isOwn(entry)))
   const own = Object.fromEntries(Object.entries(json).filter(isOwn))
   return readMessage(NamespaceSchema, { ...own, createTime, updateTime, overrides, policy })
+}
+
+export function namespacePageMessage({ namespaces, nextPageToken }: NamespacePage): ListNamespacesResponse {
+  return create(ListNamespacesResponseSchema, {
+    namespaces: namespaces.map((one) => namespaceMessage(one)),
+    nextPageToken: new Uint8Array(Buffer.from(nextPageToken ?? '', 'base64url')),
+  })
+}
+
+/** As the service gives and takes it, of the bytes that a message has. */
+export function pageTokenText(token: Uint8Array): string {
+  return Buffer.from(token).toString('base64url')
 }
 
 export function readNewNamespaceMessage(request: CreateNamespaceRequest): NewNamespace {

@@ -13,7 +13,12 @@ const LONGEST_DESCRIPTION = 2_000
 
 export const NamespacePath = Type.Object({ namespace: Type.String({ description: 'Name of the namespace.' }) })
 
+const PRETTY = { pretty: Type.Optional(Type.Boolean({ description: 'Whether the answer is indented.' })) }
+
+export const NamespaceFlags = Type.Object(PRETTY)
+
 export const NamespaceListQuery = Type.Object({
+  ...PRETTY,
   pageSize: Type.Optional(Type.Integer({ description: 'At most so many; 1000 when absent, 0 or more than that.' })),
   nextPageToken: Type.Optional(Type.String({ description: 'Of the page before.' })),
 })
