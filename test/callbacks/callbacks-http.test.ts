@@ -228,6 +228,14 @@ describe('requests over HTTP', () => {
   test('with an empty name in the path are told which', async () => {
     const { api, base } = callbacks
     assertSays(errorOf(await api.get(`${base}/callbacks//outcome`, 400)), 'callback_id', 'required')
+    for (const prefix of ['', '/api/v1']) {
+      const body = callbacks.wish({ callbackId: 'of the body' })
+      const start = errorOf(await api.post(`${prefix}${base}/callbacks/`, 400, { body }))
+      const removal = errorOf(await api.delete(`${prefix}${base}/callbacks/`, 400))
+      for (const { code, message } of [start, removal]) {
+        assert.deepEqual([code, message], [3, 'callback_id is required'])
+      }
+    }
     assertSays(errorOf(await api.get('/namespaces//callbacks', 400)), 'namespace', 'required')
     assertSays(errorOf(await api.post('/namespaces//callbacks/x', 400, { body: {} })), 'namespace', 'required')
     assert.equal(errorOf(await api.get(`${base}/callbacks/%ff`, 400)).code, 3)

@@ -20,6 +20,8 @@ export interface MessageOperation<Request extends DescMessage, Response extends 
   method: Method
   /** Under `/namespaces/:namespace`; parameters are called as the fields of the request in the .proto file. */
   path: string
+  /** Where the path ends before its last parameter, which is then empty: a slash at the end is ignored by the router. */
+  emptyAt?: string
   operationId: string
   summary: string
   description?: string
@@ -70,7 +72,9 @@ export function messageOperation<Request extends DescMessage, Response extends D
   operation(scope, {
     method,
     url,
-    aliases: [`/api/v1${url}`],
+    aliases: [url, ...(options.emptyAt === undefined ? [] : [PREFIX + options.emptyAt])]
+      .flatMap((path) => [path, `/api/v1${path}`])
+      .slice(1),
     operationId,
     summary,
     description,
@@ -136,7 +140,7 @@ function pathReader(url: string, desc: DescMessage, given: Readonly<Record<strin
   })
   const read = (params: Record<string, string>) => {
     const values: Record<string, string> = {}
-    for (let i = 0; i < names.length; i++) values[fields[i] as string] = params[names[i] as string] as string
+    for (let i = 0; i < names.length; i++) values[fields[i] as string] = params[names[i] as string] ?? ''
     return values
   }
   return Object.assign(read, { names, fields })

@@ -18,13 +18,15 @@ import {
 import { messageOperation } from '../http/message-operation.ts'
 import type { RunService } from './run-service.ts'
 
-const ONE = '/callbacks/:callback_id'
+const ALL = '/callbacks'
+const ONE = `${ALL}/:callback_id`
 
 /** In a scope made by `messageScope`. */
 export function callbackRoutes(scope: FastifyInstance, runs: RunService): void {
   messageOperation(scope, {
     method: 'POST',
     path: ONE,
+    emptyAt: ALL,
     operationId: 'StartCallbackExecution',
     summary: 'Start a callback execution',
     description:
@@ -64,7 +66,7 @@ export function callbackRoutes(scope: FastifyInstance, runs: RunService): void {
 
   messageOperation(scope, {
     method: 'GET',
-    path: '/callbacks',
+    path: ALL,
     operationId: 'ListCallbackExecutions',
     summary: 'List callback executions, running ones first, then the last that closed',
     access: 'callbacks_read',
@@ -100,6 +102,7 @@ export function callbackRoutes(scope: FastifyInstance, runs: RunService): void {
   messageOperation(scope, {
     method: 'DELETE',
     path: ONE,
+    emptyAt: ALL,
     operationId: 'DeleteCallbackExecution',
     summary: 'Delete a run of a callback execution with all its data',
     description: 'A run that is running is ended first. Without a runId it is the latest one.',
