@@ -4,6 +4,7 @@ import { after, before, describe, test } from 'node:test'
 import { create, type DescMessage, fromBinary, type MessageInitShape, toBinary } from '@bufbuild/protobuf'
 import { CallbackExecutionStatus } from '../../src/gen/temporal/api/enums/v1/callback_pb.js'
 import {
+  CountCallbackExecutionsRequestSchema,
   CountCallbackExecutionsResponseSchema,
   DescribeCallbackExecutionResponseSchema,
   ListCallbackExecutionsResponseSchema,
@@ -223,6 +224,38 @@ describe('requests over HTTP', () => {
       assert.equal(errorOf(await callbacks.api.post(callbacks.at('late'), 400, { ...wish, headers })).code, 3)
     }
     await callbacks.api.post(callbacks.at('in-time'), 200, { ...wish, headers: { 'grpc-timeout': '1M' } })
+  })
+
+  test('may have a query of 10,000 bytes in their address, all of it percent-encoded, or in the body of QUERY', async () => {
+    const { api, base } = callbacks
+    const query = `CallbackId = '${'\u{1F600}'.repeat(2_496)}a'`
+    assert.equal(Buffer.byteLength(query), 10_000)
+    const encoded = [...Buffer.from(query)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
+    for (const path of [`${base}/callbacks`, `/api/v1${base}/callback-count`]) {
+      const asked = await api.get(`${path}?pageSize=10&query=${encoded}`, 200)
+      assert.equal(asked.headers.get('accept-query'), `application/json, ${BINARY}`)
+      assert.deepEqual((await api.call('QUERY', path, 200, { body: { query } })).body, asked.body)
+      assertSays(errorOf(await api.get(`${path}?query=${encoded}%20`, 400)), 'invalid query')
+      assert.equal(errorOf(await api.call('QUERY', path, 400, { body: { query: `${query} ` } })).code, 3)
+    }
+  })
+
+  test('by the method QUERY are read from their body alone, and looked at as others are', async () => {
+    const { api, base } = callbacks
+    const path = `${base}/callbacks?pageSize=1000`
+    await callbacks.startRunning('by-query-1')
+    await callbacks.startRunning('by-query-2')
+    const body = { query: `CallbackId STARTS_WITH 'by-query'`, page_size: 1 }
+    const { body: first } = await api.call('QUERY', path, 200, { body })
+    assert.equal(first.executions.length, 1)
+    const next = { ...body, nextPageToken: first.nextPageToken }
+    const { body: second } = await api.call('QUERY', path, 200, { body: next })
+    assert.notEqual(second.executions[0].callbackId, first.executions[0].callbackId)
+    assertSays(errorOf(await api.call('QUERY', path, 400, { body: { other: 1 } })), 'other')
+    await api.call('QUERY', path, 401, { body, headers: { authorization: '' } })
+    const counted = bytesOf(CountCallbackExecutionsRequestSchema, { query: body.query })
+    const answer = await call('QUERY', `${base}/callback-count`, { 'content-type': BINARY, accept: BINARY }, counted)
+    assert.equal(fromBinary(CountCallbackExecutionsResponseSchema, answer.bytes).count, 2n)
   })
 
   test('with an empty name in the path are told which', async () => {

@@ -22,6 +22,8 @@ export interface MessageOperation<Request extends DescMessage, Response extends 
   path: string
   /** Where the path ends before its last parameter, which is then empty: a slash at the end is ignored by the router. */
   emptyAt?: string
+  /** Whether the method QUERY does the same with a body, for what is too long for an address on its way through proxies. */
+  alsoByQuery?: boolean
   operationId: string
   summary: string
   description?: string
@@ -38,6 +40,7 @@ export interface MessageOperation<Request extends DescMessage, Response extends 
 }
 
 const BODY_LIMIT = 4 * 1024 * 1024
+const QUERY_TYPES = `application/json, ${BINARY_TYPE}`
 const PREFIX = '/namespaces/:namespace'
 
 const FLAGS = {
@@ -67,10 +70,12 @@ export function messageOperation<Request extends DescMessage, Response extends D
   const url = PREFIX + options.path
   const readPath = pathReader(url, desc, options.pathFields ?? {})
   const takesBody = method !== 'GET' && method !== 'DELETE'
+  const { alsoByQuery = false } = options
   const { clock, settings } = scope.platform
 
   operation(scope, {
     method,
+    ...(alsoByQuery && { alsoBy: ['QUERY'] }),
     url,
     aliases: [url, ...(options.emptyAt === undefined ? [] : [PREFIX + options.emptyAt])]
       .flatMap((path) => [path, `/api/v1${path}`])
@@ -95,9 +100,11 @@ export function messageOperation<Request extends DescMessage, Response extends D
       const query = request.query as QueryValues
       const flags = readFlags(query)
       const path = readPath(request.params as Record<string, string>)
-      const message = takesBody
-        ? readBody(desc, request, path, flags, options.adaptJson)
-        : readQueryRequest(desc, query, path)
+      if (alsoByQuery) reply.header('accept-query', QUERY_TYPES)
+      const message =
+        takesBody || request.method === 'QUERY'
+          ? readBody(desc, request, path, flags, options.adaptJson)
+          : readQueryRequest(desc, query, path)
       const call = new HttpCall(request, reply)
       const { deadlineMs } = call
       const isBounded = deadlineMs !== null && options.isLongPoll?.(message) !== true

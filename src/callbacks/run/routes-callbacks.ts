@@ -67,8 +67,10 @@ export function callbackRoutes(scope: FastifyInstance, runs: RunService): void {
   messageOperation(scope, {
     method: 'GET',
     path: ALL,
+    alsoByQuery: true,
     operationId: 'ListCallbackExecutions',
     summary: 'List callback executions, running ones first, then the last that closed',
+    description: 'The method QUERY does the same with the request as its body.',
     access: 'callbacks_read',
     request: ListCallbackExecutionsRequestSchema,
     response: ListCallbackExecutionsResponseSchema,
@@ -78,9 +80,11 @@ export function callbackRoutes(scope: FastifyInstance, runs: RunService): void {
   messageOperation(scope, {
     method: 'GET',
     path: '/callback-count',
+    alsoByQuery: true,
     operationId: 'CountCallbackExecutions',
     summary: 'Count callback executions',
-    description: 'The number is exact. The query may end in GROUP BY ExecutionStatus.',
+    description:
+      'The number is exact. The query may end in GROUP BY ExecutionStatus. The method QUERY does the same with the request as its body.',
     access: 'callbacks_read',
     request: CountCallbackExecutionsRequestSchema,
     response: CountCallbackExecutionsResponseSchema,

@@ -49,7 +49,13 @@ export const serverSettings = group(
       min: 1024,
       max: 1_073_741_824,
     }),
-    header_limit: bytes({ description: 'Largest request head.', default: 16_384, min: 2048, max: 1_048_576 }),
+    // Three quarters of it may be the address: room for the longest query of callbacks, 10,000 bytes, all percent-encoded.
+    header_limit: bytes({
+      description: 'Largest request head; three quarters of it may be the address.',
+      default: 49_152,
+      min: 2048,
+      max: 1_048_576,
+    }),
     request_timeout: duration({
       description: 'How long a request may take to arrive as a whole; 0 waits for ever.',
       default: '30s',
