@@ -60,6 +60,26 @@ eachServer(
       ])
     })
 
+    test('have the type of error that the receiver names, whatever it is', async () => {
+      const metadata = { type: 'nexus.HandlerError' }
+      const answerOf = (type: string) =>
+        JSON.stringify({ message: 'no', metadata, details: { type, retryableOverride: false } })
+      for (const [id, type, shown] of [
+        ['odd', 'OUT_OF_LUCK', 'OUT_OF_LUCK'],
+        ['long', 'x'.repeat(500), 'x'.repeat(128)],
+      ] as const) {
+        const headers = { 'content-type': 'application/json' }
+        await using receiver = await startReceiver({ answer: { status: 500, headers, body: answerOf(type) } })
+        await callbacks().startRun(id, { callback: { nexus: { url: receiver.url } } })
+        await callbacks().poll(id)
+        const [attempt] = (await attemptsOf(callbacks(), id)).body.attempts
+        assert.deepEqual([attempt.outcome, attempt.errorType], [`handler-error:${shown}`, shown])
+        const sent = { body: { callback: { nexus: { url: receiver.url } } } }
+        const { body: tested } = await callbacks().api.post(`${callbacks().base}/callback-tests`, 200, sent)
+        assert.equal(tested.outcome, `handler-error:${shown}`)
+      }
+    })
+
     test('are none before the first one ended', async () => {
       await callbacks().startRunning('none')
       await callbacks().silent.requests.next()

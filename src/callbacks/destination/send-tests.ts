@@ -22,6 +22,7 @@ import type { Courier } from './courier.ts'
 import type { Delivery } from './delivery.ts'
 import { destinationOf } from './destination-of.ts'
 import { requestHeaders } from './request-headers.ts'
+import { outcomeOf } from './verdict.ts'
 
 export interface SendTestsOptions {
   clock: Clock
@@ -87,7 +88,7 @@ export class SendTests {
       attempt: 0,
       startedAt,
       endedAt: clock.now(),
-      outcome: verdict.label,
+      outcome: outcomeOf(verdict),
       statusCode,
       errorType: verdict.errorType,
       message: verdict.message,

@@ -23,3 +23,8 @@ export function retryableFailure(message: string, label = 'unknown-error'): Verd
 export function terminalFailure(message: string): Verdict {
   return { ...retryableFailure(message), result: 'terminal' }
 }
+
+/** For the log of attempts, which has room for any type that a receiver names. */
+export function outcomeOf({ errorType, label }: Verdict): string {
+  return errorType === '' ? label : `handler-error:${errorType}`
+}

@@ -5,7 +5,7 @@ import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import type { Courier } from '../destination/courier.ts'
 import { requestHeaders } from '../destination/request-headers.ts'
-import { terminalFailure, type Verdict } from '../destination/verdict.ts'
+import { outcomeOf, terminalFailure, type Verdict } from '../destination/verdict.ts'
 import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-policies.ts'
 import type { RetryPolicy } from '../state/retry-policy.ts'
 import type { RunEvent } from '../state/run-event.ts'
@@ -99,7 +99,7 @@ export class Attempter {
     const log: AttemptRecord = {
       startedAt,
       endedAt,
-      outcome: verdict.label,
+      outcome: outcomeOf(verdict),
       statusCode,
       errorType: verdict.errorType,
       message: verdict.message,
@@ -115,7 +115,8 @@ export class Attempter {
     log.error({ err: error, runId }, 'a stored callback cannot be read and fails for good')
     const verdict = terminalFailure(error.message)
     const now = clock.now()
-    const { label: outcome, errorType, message } = verdict
+    const { errorType, message } = verdict
+    const outcome = outcomeOf(verdict)
     const none = { statusCode: null, responseSnippet: '', address: null }
     return {
       event: eventOf(record.attempt, verdict),

@@ -66,7 +66,7 @@ export type StartAnswer =
 export interface AttemptRecord {
   readonly startedAt: Micros
   readonly endedAt: Micros
-  /** One of a small set: the label of the verdict. */
+  /** The label of the verdict, with the type that the receiver named. */
   readonly outcome: string
   readonly statusCode: number | null
   readonly errorType: string
