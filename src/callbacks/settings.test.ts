@@ -24,6 +24,18 @@ test('a search attribute cannot have the name of a field that every callback has
   })
 })
 
+test('a search attribute with such a name is told also where other keys are wrong, with one that would do', async () => {
+  const yaml =
+    'callbacks: { namespaces: { ok: { search_attributes: { ExecutionStatus: Keyword, Total: Much }, retention: soon } } }'
+  await assert.rejects(load(yaml), ({ problems }: Error & { problems: { path: string; example: string }[] }) => {
+    const paths = problems.map(({ path }) => path.replace('callbacks.namespaces.ok.', ''))
+    assert.deepEqual(paths.sort(), ['retention', 'search_attributes.ExecutionStatus', 'search_attributes.Total'])
+    const reserved = problems.find(({ path }) => path.endsWith('ExecutionStatus'))
+    assert.equal(reserved?.example, 'callbacks: { namespaces: { ok: { search_attributes: { CustomerId: Keyword } } } }')
+    return true
+  })
+})
+
 test('overrides lie over what the settings say for a namespace, which lies over the server', async () => {
   const { settings } = await load('callbacks: { namespaces: { orders: { retention: 7d, retry: { jitter: 0 } } } }')
   const policy = policyOf(settings.callbacks, 'orders', { retry: { coefficient: 3 }, denied_ports: [] })

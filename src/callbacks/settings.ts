@@ -178,6 +178,7 @@ const searchAttributes = map(choice([...SEARCH_ATTRIBUTE_TYPES], { example: 'Key
   example: { CustomerId: 'Keyword' },
   keys: ATTRIBUTE_NAME,
   keyWhat: 'names of letters, digits, `_` and `-`',
+  keyProblem: (name) => (isSystemField(name) ? 'is the name of a field that every callback has' : undefined),
 })
 
 export const callbacksSettings = group(
@@ -202,16 +203,6 @@ export const callbacksSettings = group(
           findContradictions(merged, ([key, ...path], message) => {
             if (given[key as keyof PolicyPairs]) report(['namespaces', name, key as string, ...path], message)
           })
-        }
-      },
-      ({ namespaces }, report) => {
-        for (const [name, { search_attributes: attributes }] of Object.entries(namespaces)) {
-          for (const attribute of Object.keys(attributes).filter(isSystemField)) {
-            report(
-              ['namespaces', name, 'search_attributes', attribute],
-              'is the name of a field that every callback has',
-            )
-          }
         }
       },
     ],

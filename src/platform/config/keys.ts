@@ -148,12 +148,14 @@ export function list<Item extends TSchema>(item: Item, options: ListOptions<unkn
 export interface MapOptions extends KeyOptions<Record<string, unknown>> {
   keyWhat: string
   keys: RegExp
+  /** What is wrong with a key of that form, if anything. */
+  keyProblem?: (key: string) => string | undefined
 }
 
 /** Names are the operator's. A layer adds to the entries of the layer below it; an empty map clears them. */
 export function map<Entry extends TSchema>(entry: Entry, options: MapOptions) {
-  const { keyWhat, keys } = options
-  const setting: MapSetting = { kind: 'map', ...described(options), entry: settingOf(entry), keyWhat, keys }
+  const { keyWhat, keys, keyProblem = () => undefined } = options
+  const setting: MapSetting = { kind: 'map', ...described(options), entry: settingOf(entry), keyWhat, keys, keyProblem }
   return Type.Record(Type.String(), entry, { description: options.description, default: options.default, setting })
 }
 

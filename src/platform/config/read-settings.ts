@@ -69,14 +69,23 @@ export class SettingsReader {
 
   #readMap(setting: MapSetting, raw: unknown, path: Path): unknown {
     if (!isRecord(raw)) return this.#report(path, setting, `must be a map, not ${show(raw)}`)
-    const entries = Object.entries(raw).map(([key, value]) => {
-      if (setting.keys.test(key)) return [key, this.read(setting.entry, value, [...path, key])] as const
-      return [key, this.#report(path, setting, `must have keys that are ${setting.keyWhat}, not ${show(key)}`)] as const
-    })
+    const entries = Object.entries(raw).map(
+      ([key, value]) => [key, this.#readEntry(setting, key, value, path)] as const,
+    )
     if (entries.some(([, value]) => value === INVALID)) return INVALID
     const result = emptyTree()
     for (const [key, value] of entries) result[key] = value
     return result
+  }
+
+  #readEntry(setting: MapSetting, key: string, value: unknown, path: Path): unknown {
+    if (!setting.keys.test(key)) {
+      return this.#report(path, setting, `must have keys that are ${setting.keyWhat}, not ${show(key)}`)
+    }
+    const problem = setting.keyProblem(key)
+    // With another key as the example: no value would make this one right.
+    if (problem !== undefined) return this.#report([...path, key], setting, problem, path)
+    return this.read(setting.entry, value, [...path, key])
   }
 
   #readGroup(setting: GroupSetting, raw: unknown, path: Path): unknown {
@@ -134,14 +143,16 @@ export class SettingsReader {
     return value
   }
 
-  #report(path: Path, { example }: { example: unknown }, message: string): typeof INVALID {
+  /** `examplePath`: where the example belongs, when that is not the place of the problem. */
+  #report(path: Path, { example }: { example: unknown }, message: string, examplePath = path): typeof INVALID {
     this.#problems.add(() => {
       const origin = this.#origins.of(path)
       const place = this.#secretFile ?? (origin.source === 'default' ? null : placeIn(origin, path))
       return {
         path: showPath(path),
         message: `${message}${place === null ? '' : ` (${place})`}.`,
-        example: this.#secretFile === null ? exampleAt(path, example, origin) : asText(example),
+        example:
+          this.#secretFile === null ? exampleAt(examplePath, example, this.#origins.of(examplePath)) : asText(example),
       }
     })
     return INVALID

@@ -56,6 +56,8 @@ export interface MapSetting extends Described {
   /** Completes "a key must be …". */
   keyWhat: string
   keys: RegExp
+  /** What is wrong with a key of that form, if anything. */
+  keyProblem: (key: string) => string | undefined
 }
 
 export interface GroupSetting extends Described {
