@@ -1,4 +1,5 @@
 import { AppError } from '../platform/errors/app-error.ts'
+import { isLonger } from '../platform/text/is-longer.ts'
 
 /** What is wrong with one member of a request. */
 export interface FieldProblem {
@@ -53,11 +54,6 @@ export function textProblem(field: string, text: string, { maxLength, required }
     return { field, text: 'must be text without control characters', code: 'ERR_INVALID' }
   }
   return undefined
-}
-
-function isLonger(text: string, maxLength: number): boolean {
-  if (text.length <= maxLength) return false
-  return text.length > 2 * maxLength || [...text].length > maxLength
 }
 
 export function refuseProblems(problems: readonly (FieldProblem | undefined)[]): void {

@@ -1,4 +1,5 @@
 import { AppError } from '../platform/errors/app-error.ts'
+import { isLonger } from '../platform/text/is-longer.ts'
 
 export const LONGEST_LABEL = 255
 // A terminal would obey some of them, and PostgreSQL cannot store others.
@@ -8,9 +9,7 @@ const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u
 export function labelProblem(text: string): string | undefined {
   const trimmed = text.trim()
   if (trimmed === '') return 'must not be empty'
-  if (trimmed.length > LONGEST_LABEL && [...trimmed].length > LONGEST_LABEL) {
-    return `must have at most ${LONGEST_LABEL} characters`
-  }
+  if (isLonger(trimmed, LONGEST_LABEL)) return `must have at most ${LONGEST_LABEL} characters`
   return UNPRINTABLE.test(trimmed) ? 'must not hold control characters' : undefined
 }
 

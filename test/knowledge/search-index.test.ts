@@ -90,6 +90,21 @@ describe("SQLite's search index", () => {
     return rows[0]?.count ?? 0
   }
 
+  /** Notes that were indexed one by one, by a thread that has nothing more to do. */
+  async function manyCommits(notes: number) {
+    const opened = await openNotes()
+    const clock = new FakeClock()
+    const { index, threads } = watched(opened.db, clock)
+    await runUntilClosed(opened.db, index)
+    for (let id = 1; id <= notes; id++) {
+      await opened.notes.add(id, `Title${id} shared`)
+      await index.caughtUp()
+    }
+    const thread = threads[0] as Worker
+    await heard(thread, 'idle')
+    return { ...opened, clock, index, thread }
+  }
+
   /** As the server does: what fails begins anew, here at once. */
   async function supervised(db: SqliteDatabase, index: SqliteSearchIndex, clock: Clock = new SystemClock()) {
     const supervisor = new Supervisor({ clock, log, firstRestartMs: 1 })
@@ -182,17 +197,8 @@ describe("SQLite's search index", () => {
   })
 
   test('what many small commits left is joined in a quiet moment, and everything is still found', async () => {
-    const { db, notes } = await openNotes()
-    const clock = new FakeClock()
-    const { index, threads } = watched(db, clock)
-    await runUntilClosed(db, index)
     const last = 40
-    for (let id = 1; id <= last; id++) {
-      await notes.add(id, `Title${id} shared`)
-      await index.caughtUp()
-    }
-    const thread = threads[0] as Worker
-    await heard(thread, 'idle')
+    const { db, notes, clock, thread } = await manyCommits(last)
     assert.ok((await parts(db)) >= 8, `${await parts(db)} parts`)
     await clock.advance(1_000)
     await heard(thread, 'joined')
@@ -203,16 +209,7 @@ describe("SQLite's search index", () => {
   })
 
   test('a change that comes while parts are joined does not wait for the rest of them', async () => {
-    const { db, notes } = await openNotes()
-    const clock = new FakeClock()
-    const { index, threads } = watched(db, clock)
-    await runUntilClosed(db, index)
-    for (let id = 1; id <= 40; id++) {
-      await notes.add(id, `Title${id} shared`)
-      await index.caughtUp()
-    }
-    const thread = threads[0] as Worker
-    await heard(thread, 'idle')
+    const { db, notes, clock, index, thread } = await manyCommits(40)
     await clock.advance(1_000)
     await notes.add(41, 'Latest')
     await index.caughtUp()

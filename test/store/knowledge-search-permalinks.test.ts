@@ -47,6 +47,18 @@ eachDatabase('a search by permalink', (context) => {
     }
   })
 
+  test('narrows observations by their categories in every Unicode form', async () => {
+    const forms = await SearchedNotes.open(notes.db, 'forms')
+    await forms.add([{ id: 900_000, permalink: 'forms/one', body: '- [u\u0308bung] one\n- [other] two\n' }])
+    for (const category of ['\u00fcbung', 'u\u0308bung']) {
+      const { rows: found } = await forms.find({ mode: 'permalink_match', pattern: '*' }, { categories: [category] })
+      assert.deepEqual(
+        found.map(({ kind, position }) => [kind, position]),
+        [['observation', 0]],
+      )
+    }
+  })
+
   test('matches parts of a note whose permalink is no slug', async () => {
     assert.deepEqual(await like('*/fact/*'), ['3 observation 0', '3 observation 1'])
     assert.deepEqual(await like('*o*/tea/observations/*-one'), ['3 observation 0'])

@@ -1,4 +1,5 @@
 import { AppError } from '../../platform/errors/app-error.ts'
+import { isLonger } from '../../platform/text/is-longer.ts'
 import { retitle } from '../text/edit/retitle.ts'
 import {
   composeText,
@@ -9,7 +10,6 @@ import {
   replaceYaml,
   splitText,
 } from '../text/frontmatter.ts'
-import { isLonger } from '../text/is-longer.ts'
 import { permalinkOf, titleOf, typeOf } from '../text/note-metadata.ts'
 import { type ParsedBody, parseBody } from '../text/parse-body.ts'
 import { stemOf } from '../text/path.ts'

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { isLonger } from '../text/is-longer.ts'
+import { isLonger } from '../../platform/text/is-longer.ts'
 
 /** The wire calls a note an entity; this is the only place, with `note-document.ts`, where its JSON members are named. */
 

@@ -1,5 +1,5 @@
 import { AppError } from '../../platform/errors/app-error.ts'
-import { isLonger } from '../text/is-longer.ts'
+import { isLonger } from '../../platform/text/is-longer.ts'
 import { slug } from '../text/slug.ts'
 
 export const LONGEST_NAME = 100

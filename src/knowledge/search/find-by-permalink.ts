@@ -3,16 +3,14 @@ import { starGlob } from '../directory/glob.ts'
 import type { Project } from '../note/note.ts'
 import { MOST_COUNTED } from './candidates.ts'
 import type { Main, SearchFilters } from './filters.ts'
-import { NO_ROWS, type OrderedRows } from './find-by-tree.ts'
+import { bestFirst, NO_ROWS, type OrderedRows } from './find-by-tree.ts'
 import { type FoundParts, findParts, matchParts, type PartSearch } from './find-parts.ts'
 import { type PreparedFilters, prepareFilters } from './passing-notes.ts'
+import { permalinkPages } from './permalink-pages.ts'
 import { rowNumber, rowOf } from './row-number.ts'
-import { idOfPermalink, permalinksWith, searchedNotes } from './store-search-notes.ts'
+import { idOfPermalink, searchedNotes } from './store-search-notes.ts'
 
 type ByPermalink = Extract<Main, { mode: 'permalink' | 'permalink_match' }>
-
-const BATCH = 1_000
-const LAST = '\u{10ffff}'
 
 /**
  * Notes and their parts by what they are called. All fit equally well: notes come first, by their permalinks, then parts by those of
@@ -29,12 +27,13 @@ export async function findByPermalink(
   const notes = prepared.kinds.has('note') ? await noteRows(reader, project, main, prepared) : NOTHING
   const parts = await partRows(reader, project, main, filters, prepared)
   const numbers = [...notes.numbers, ...parts.numbers]
-  const isExact = notes.isWhole && parts.isWhole && numbers.length <= MOST_COUNTED
+  const scores = new Map(numbers.map((number) => [number, 1]))
+  const isOrdered = filters.after === undefined
   return {
-    numbers: filters.after === undefined ? numbers : await newestFirst(reader, project, numbers),
-    scores: new Map(numbers.map((number) => [number, 1])),
+    numbers: isOrdered ? numbers : bestFirst(numbers, scores, await changeTimes(reader, project, numbers)),
+    scores,
     total: Math.min(numbers.length, MOST_COUNTED),
-    isExact,
+    isExact: notes.isWhole && parts.isWhole && numbers.length <= MOST_COUNTED,
   }
 }
 
@@ -82,20 +81,11 @@ async function partRows(
   return { numbers: [...found], isWhole }
 }
 
-/** Of one note in its own order. */
-async function newestFirst(reader: Reader, project: Project, numbers: readonly number[]): Promise<number[]> {
+async function changeTimes(reader: Reader, project: Project, numbers: readonly number[]): Promise<Map<number, number>> {
   const rows = numbers.map((number) => ({ number, noteId: rowOf(number).noteId }))
-  const notes = await searchedNotes(
-    reader,
-    project.id,
-    rows.map(({ noteId }) => noteId),
-  )
-  const changedAt = (noteId: number) => notes.get(noteId)?.updated_at ?? 0
-  rows.sort(
-    (one, other) =>
-      changedAt(other.noteId) - changedAt(one.noteId) || other.noteId - one.noteId || one.number - other.number,
-  )
-  return rows.map(({ number }) => number)
+  const noteIds = rows.map(({ noteId }) => noteId)
+  const notes = await searchedNotes(reader, project.id, noteIds)
+  return new Map(rows.map(({ number, noteId }) => [number, notes.get(noteId)?.updated_at ?? 0]))
 }
 
 /** The note that is called exactly so; the project in front may be left out. */
@@ -128,12 +118,9 @@ async function matching(reader: Reader, projectId: number, pattern: string, limi
   const part = pieces.reduce((longest, piece) => (piece.length > longest.length ? piece : longest), '')
   const isWanted = starGlob(pattern)
   const found: number[] = []
-  for (let from = begin; ; ) {
-    const rows = await permalinksWith(reader, { projectId, from, to: `${begin}${LAST}`, part, limit: BATCH })
+  for await (const rows of permalinkPages(reader, projectId, begin, part)) {
     for (const { id, permalink } of rows) if (isWanted(permalink)) found.push(id)
-    const last = rows.at(-1)?.permalink
-    if (rows.length < BATCH || last === undefined || found.length >= limit) return found.slice(0, limit)
-    // The least text behind it: no permalink holds such a character.
-    from = `${last}\u0001`
+    if (found.length >= limit) break
   }
+  return found.slice(0, limit)
 }

@@ -61,7 +61,8 @@ export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
   // A single word has nothing to be weighed against.
   const weighed = new Set(words).size > 1 || engine === 'postgres' ? words : []
   const statistics = await wordStatistics(reader, project, weighed, isOnly)
-  const notes = await noteNumber(reader)
+  // PostgreSQL collects beginnings by an index of its own, however many notes there are.
+  const notes = engine === 'sqlite' ? await noteNumber(reader) : Number.POSITIVE_INFINITY
   const beginnings = await beginningsOf(reader, begunWords(tree), notes)
   const many =
     notes <= FEW_NOTES ? [] : begunWords(tree).filter((word) => isFoundOften(word, beginnings.get(word), statistics))

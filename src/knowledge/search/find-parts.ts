@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Reader } from '../../platform/storage/database.ts'
 import { starGlob } from '../directory/glob.ts'
 import { findExactNames, findNames } from '../link/store-names.ts'
@@ -6,7 +7,8 @@ import { partsBeginning } from '../note/part-document.ts'
 import { nameKey } from '../text/name-key.ts'
 import { type MatchingParts, matchingParts, type PartOwner, type WantedParts } from './matching-parts.ts'
 import type { FilteredNote } from './passing-notes.ts'
-import { permalinksWith, searchedNotes } from './store-search-notes.ts'
+import { permalinkPages } from './permalink-pages.ts'
+import { searchedNotes } from './store-search-notes.ts'
 
 export interface PartSearch extends Omit<WantedParts, 'isWanted'> {
   reader: Reader
@@ -24,8 +26,6 @@ export interface FoundParts {
   isWhole: boolean
 }
 
-const LAST = '\u{10ffff}'
-const BATCH = 1_000
 // Whatever the pattern: notes that are looked at, parts of them that are compared, and bytes of texts that are read together.
 const MOST_NOTES = 50_000
 const MOST_COMPARED = 50_000
@@ -50,24 +50,21 @@ export async function matchParts(search: PartSearch, pattern: string): Promise<F
   const first = await partsBehind(search, begin, isWanted)
   const found = new Set(first.numbers)
   let left = MOST_COMPARED - first.compared
-  let from = begin
-  for (let seen = 0; seen < MOST_NOTES && left > 0 && found.size < search.limit; seen += BATCH) {
-    const to = `${begin}${LAST}`
-    const { reader, project } = search
-    const batch = await permalinksWith(reader, { projectId: project.id, from, to, part: '', limit: BATCH })
+  const isEnough = () => left <= 0 || found.size >= search.limit
+  let seen = 0
+  for await (const batch of permalinkPages(search.reader, search.project.id, begin)) {
     for (const owners of readTogether(batch)) {
+      if (isEnough()) break
       const more = await comparedParts(search, owners, isWanted)
       for (const number of more.numbers) found.add(number)
       left -= more.compared
-      if (left <= 0 || found.size >= search.limit) break
+      // Making permalinks takes long where there are many parts, and the event loop has others to serve.
+      await nextTurn()
     }
-    const last = batch.at(-1)?.permalink
-    const isRead = left > 0 && found.size < search.limit
-    if (isRead && (batch.length < BATCH || last === undefined)) return { numbers: [...found], isWhole: true }
-    // The least text behind it: no permalink holds such a character.
-    from = `${last}\u0001`
+    seen += batch.length
+    if (isEnough() || seen >= MOST_NOTES) return { numbers: [...found].slice(0, search.limit), isWhole: false }
   }
-  return { numbers: [...found].slice(0, search.limit), isWhole: false }
+  return { numbers: [...found], isWhole: true }
 }
 
 /** Of the notes that are called as the beginning is or as some of its first segments are. */

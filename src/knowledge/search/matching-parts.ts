@@ -1,6 +1,7 @@
 import type { Reader } from '../../platform/storage/database.ts'
 import type { NoteRef } from '../note/note.ts'
 import { nameOf, observationPermalink, relationPermalink } from '../note/part-document.ts'
+import { categoryFilter } from './passing-notes.ts'
 import { type RowKind, rowNumber } from './row-number.ts'
 import { namedObservations, namedRelations } from './store-parts.ts'
 
@@ -32,6 +33,7 @@ export async function matchingParts(
   const ids = [...ownerOf.keys()]
   let compared = 0
   if (kinds.has('observation')) {
+    const isOfCategory = categoryFilter(categories)
     const seen = new Set<string>()
     for (const { note_id: id, position, category, content } of await namedObservations(reader, ids)) {
       compared++
@@ -39,7 +41,7 @@ export async function matchingParts(
       const key = `${id}\n${category}\n${content}`
       if (seen.has(key)) continue
       seen.add(key)
-      if (categories.length > 0 && !categories.includes(category)) continue
+      if (!isOfCategory(category)) continue
       const permalink = observationPermalink(ownerOf.get(id) as PartOwner, category, content)
       if (isWanted(permalink)) found.get(id)?.push(rowNumber('observation', id, position))
     }

@@ -12,6 +12,7 @@ import type { SearchFilters } from './filters.ts'
 import { fuseHits, joinHits } from './fuse-hits.ts'
 import { type Hit, hitKey, type RatedHit } from './hit.ts'
 import { type NearRow, nearRows } from './near-rows.ts'
+import { categoryFilter } from './passing-notes.ts'
 import type { Question } from './question/question.ts'
 import { type QuestionVector, QuestionVectors } from './question-vectors.ts'
 import type { TokenMeaning } from './rank/token-meaning.ts'
@@ -204,9 +205,10 @@ async function inCategories(
 ): Promise<NearRow[]> {
   const observations = rows.filter(({ kind }) => kind === 'observation')
   const found = await hitObservations(reader, observations)
+  const isOfCategory = categoryFilter(categories)
   const keys = new Set(
     found
-      .filter(({ category }) => categories.includes(category))
+      .filter(({ category }) => isOfCategory(category))
       .map(({ note_id: noteId, position }) => hitKey({ kind: 'observation', noteId, position })),
   )
   return observations.filter((row) => keys.has(hitKey(row)))

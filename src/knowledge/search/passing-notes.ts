@@ -64,3 +64,9 @@ function allMetadata({ metadata = [], tags = [], withoutTags = [], status }: Sea
   if (status !== undefined && !has('status')) all.push({ key: 'status', condition: { op: 'in', values: [status] } })
   return all
 }
+
+/** Whether an observation of a category passes; each does where none is asked for. */
+export function categoryFilter(categories: readonly string[]): (category: string) => boolean {
+  const wanted = new Set(categories.map(composed))
+  return (category) => wanted.size === 0 || wanted.has(composed(category))
+}

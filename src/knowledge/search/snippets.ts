@@ -1,4 +1,5 @@
 import type { Question } from './question/question.ts'
+import { isMarkAt } from './unspaced-run.ts'
 import { type Place, WantedWords } from './wanted-words.ts'
 
 export interface Snippet {
@@ -23,8 +24,6 @@ const BEFORE = 60
 const MOST_OF_CONTENT = 3
 const WORD_EDGE = 24
 const BLANK = /\s/
-// What belongs to the character before. Two vowel signs of Thai and Lao count as letters, as do the half-width voice marks.
-const MARK = /^[\p{M}ำຳﾞﾟ]/u
 
 /** Where a text has what was asked for. Takes linear time, and stops when it has seen enough. */
 export function snippetsOf(texts: SnippetTexts, question: Question): Snippet[] {
@@ -126,13 +125,9 @@ function cut(
   while (end > Math.max(lastPlace, start) && BLANK.test(content[end - 1] as string)) end--
   if (isInsidePair(content, start)) start++
   if (isInsidePair(content, end)) end--
-  while (start > 0 && start < firstPlace && isMark(content, start)) start += isInsidePair(content, start + 1) ? 2 : 1
-  while (end > lastPlace && isMark(content, end)) end -= isInsidePair(content, end - 1) ? 2 : 1
+  while (start > 0 && start < firstPlace && isMarkAt(content, start)) start += isInsidePair(content, start + 1) ? 2 : 1
+  while (end > lastPlace && isMarkAt(content, end)) end -= isInsidePair(content, end - 1) ? 2 : 1
   return { text: content.slice(start, end), start }
-}
-
-function isMark(text: string, at: number): boolean {
-  return MARK.test(text.slice(at, at + 2))
 }
 
 function isInsidePair(text: string, at: number): boolean {

@@ -81,7 +81,7 @@ interface PermalinkInput {
   limit: number
 }
 
-interface PermalinkRow {
+export interface PermalinkRow {
   id: number
   permalink: string
   size: number

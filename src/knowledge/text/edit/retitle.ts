@@ -1,5 +1,5 @@
+import { isLonger } from '../../../platform/text/is-longer.ts'
 import { parseYaml, splitText } from '../frontmatter.ts'
-import { isLonger } from '../is-longer.ts'
 import { firstHeading1 } from './headings.ts'
 
 const LONGEST_TITLE = 500
