@@ -1,25 +1,18 @@
 import { AppError, isAppError } from '../../platform/errors/app-error.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
 import type { KnowledgeDeps } from '../deps.ts'
-import { type UpdatedLinks, updateLinks } from '../link/update-links.ts'
-import { requireNote } from '../note/look-up.ts'
+import type { UpdatedLinks } from '../link/update-links.ts'
 import type { NoteWithContent } from '../note/note.ts'
 import { noteDocument } from '../note/note-document.ts'
-import { type NotePlace, saveEdited } from '../note/note-service.ts'
-import { checkPreconditions, type Preconditions } from '../note/preconditions.ts'
+import type { NotePlace } from '../note/note-service.ts'
+import type { Preconditions } from '../note/preconditions.ts'
 import type { EntityDocument } from '../note/schema-notes.ts'
 import { findNoteById } from '../note/store-notes.ts'
 import { removeNote, type WriteContext } from '../note/write-note.ts'
 import { type Writer, writeIn } from '../note/write-transaction.ts'
 import { cleanDirectory, cleanDirectoryForDelete, cleanExistingDirectory, joinPath } from '../text/path.ts'
-import { destinationOf } from './destination.ts'
-import { moveNote } from './move-note.ts'
+import { type Move, moveNote, moving } from './move-note.ts'
 import { notesUnder, type PlacedNote } from './store-under.ts'
-
-export interface Move {
-  destinationPath: string
-  updateLinks: boolean
-}
 
 export interface DirectoryMove {
   source: string
@@ -48,16 +41,10 @@ export class MoveService {
     move: Move,
     preconditions: Preconditions,
   ): Promise<EntityDocument & { links_updated?: UpdatedLinks[] }> {
+    const work = moving(noteId, move, preconditions)
     return writeIn(this.#deps, writer, projectId, async (tx, context) => {
-      const before = await requireNote(tx, context.project, noteId)
-      checkPreconditions(before, preconditions)
-      const { note, parts } = await moveNote(tx, context, before, destinationOf(move.destinationPath, before.file_path))
-      if (!move.updateLinks) return noteDocument(tx, note, parts)
-      const updated = await updateLinks(tx, context.project, note, (linking, text) =>
-        saveEdited(tx, context, linking, text),
-      )
-      const current = (await findNoteById(tx, note.id)) as NoteWithContent
-      return { ...(await noteDocument(tx, current)), links_updated: updated }
+      const { note, parts, updated } = await work(tx, context)
+      return { ...(await noteDocument(tx, note, parts)), ...(updated && { links_updated: updated }) }
     })
   }
 

@@ -1,28 +1,19 @@
-import { AppError } from '../../platform/errors/app-error.ts'
-import { newId } from '../../platform/ids/uuid.ts'
-import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
+import type { Database, Reader } from '../../platform/storage/database.ts'
 import type { KnowledgeDeps } from '../deps.ts'
-import { linkKeys } from '../link/resolve-exactly.ts'
-import { findNames } from '../link/store-names.ts'
 import { requireProject } from '../project/look-up.ts'
 import { knowledgeId } from '../project/urls.ts'
-import { cleanMetadata } from '../text/clean-metadata.ts'
-import { applyEdit, type Edit } from '../text/edit/apply-edit.ts'
-import { cleanText } from '../text/frontmatter.ts'
-import { lookUpNote, noteNotFound, requireNote } from './look-up.ts'
-import type { Note, NoteWithContent, Project } from './note.ts'
+import type { Edit } from '../text/edit/apply-edit.ts'
+import { noteNotFound } from './look-up.ts'
+import type { Note, Project } from './note.ts'
 import { type CachedNote, NoteCache } from './note-cache.ts'
 import { type NoteParts, noteDocument, toDocument } from './note-document.ts'
-import { type NoteInput, type PreparedNote, prepareNote } from './note-input.ts'
-import { editedState, newState, refuseLongText, refuseUnfit, replacedState, withMetadata } from './note-state.ts'
-import { ownPermalink, permalinkAfterMove } from './permalink.ts'
-import { claimAmong, claimPlace, placeKeys } from './place.ts'
-import { checkPreconditions, etagOf, type Preconditions } from './preconditions.ts'
+import type { NoteInput } from './note-input.ts'
+import { creating, deleting, editing, replacing } from './note-work.ts'
+import { etagOf, type Preconditions } from './preconditions.ts'
 import type { EntityDocument } from './schema-notes.ts'
-import { isExternalIdTaken } from './store-notes.ts'
 import { findWholeNote, type WholeNote } from './store-whole-note.ts'
-import { changeNote, createNote, removeNote, type WriteContext, type WrittenNote } from './write-note.ts'
-import { type Writer, writeIn } from './write-transaction.ts'
+import type { WrittenNote } from './write-note.ts'
+import { type NoteWork, type Writer, writeIn } from './write-transaction.ts'
 
 /** The ids of a path, as the caller wrote them. */
 export interface NotePlace {
@@ -40,11 +31,7 @@ export class NoteService {
   }
 
   create(writer: Writer, projectId: string, input: NoteInput): Promise<EntityDocument> {
-    const prepared = prepareNote(input, this.#deps.settings)
-    return writeIn(this.#deps, writer, projectId, async (tx, context) => {
-      const { note, parts } = await insertPrepared(tx, context, newId(), prepared)
-      return noteDocument(tx, note, parts)
-    })
+    return this.#write(writer, projectId, creating(input, this.#deps.settings), documentOf)
   }
 
   /** Replaces the note in place, or makes one with exactly this id. */
@@ -54,44 +41,25 @@ export class NoteService {
     input: NoteInput,
     preconditions: Preconditions,
   ): Promise<{ isNew: boolean; document: EntityDocument }> {
-    const externalId = knowledgeId(noteId)
-    if (externalId === null) throw new AppError('unprocessable', 'entity_id must be a UUID to write a note under it')
-    const prepared = prepareNote(input, this.#deps.settings)
-    return writeIn(this.#deps, writer, projectId, async (tx, context) => {
-      const before = await lookUpNote(tx, context.project, externalId)
-      checkPreconditions(before, preconditions)
-      const { note, parts } =
-        before === undefined
-          ? await insertUnder(tx, context, externalId, prepared)
-          : await replacePrepared(tx, context, before, prepared)
-      return { isNew: before === undefined, document: await noteDocument(tx, note, parts) }
-    })
+    const work = replacing(noteId, input, preconditions, this.#deps.settings)
+    return this.#write(writer, projectId, work, async (tx, written) => ({
+      isNew: written.isNew,
+      document: await documentOf(tx, written),
+    }))
   }
 
   edit(
     writer: Writer,
     { projectId, noteId }: NotePlace,
-    wanted: Edit,
+    edit: Edit,
     preconditions: Preconditions,
   ): Promise<EntityDocument> {
-    const edit = cleanEdit(wanted)
-    return writeIn(this.#deps, writer, projectId, async (tx, context) => {
-      const before = await requireNote(tx, context.project, noteId)
-      checkPreconditions(before, preconditions)
-      const { note, parts } = await saveEdited(tx, context, before, applyEdit(before.content, edit))
-      return noteDocument(tx, note, parts)
-    })
+    return this.#write(writer, projectId, editing(noteId, edit, preconditions), documentOf)
   }
 
   /** False when there is no such note. */
   delete(writer: Writer, { projectId, noteId }: NotePlace, preconditions: Preconditions): Promise<boolean> {
-    return writeIn(this.#deps, writer, projectId, async (tx, context) => {
-      const note = await lookUpNote(tx, context.project, noteId)
-      if (note === undefined) return false
-      checkPreconditions(note, preconditions)
-      await removeNote(tx, context, note)
-      return true
-    })
+    return writeIn(this.#deps, writer, projectId, deleting(noteId, preconditions))
   }
 
   /** The document as JSON, and its tag. */
@@ -111,6 +79,19 @@ export class NoteService {
     this.#cache.put({ ...answer, projectId: project.id, externalId: note.external_id, about }, changes)
     return answer
   }
+
+  #write<T, Shown>(
+    writer: Writer,
+    projectId: string,
+    work: NoteWork<T>,
+    show: (reader: Reader, done: T) => Promise<Shown>,
+  ): Promise<Shown> {
+    return writeIn(this.#deps, writer, projectId, async (tx, context) => show(tx, await work(tx, context)))
+  }
+}
+
+function documentOf(reader: Reader, { note, parts }: WrittenNote): Promise<EntityDocument> {
+  return noteDocument(reader, note, parts)
 }
 
 /** On SQLite several statements, which have to see one state of the data. */
@@ -118,82 +99,6 @@ async function readWhole(db: Database, project: Project, externalId: string | nu
   if (externalId === null) return undefined
   const find = (reader: Reader) => findWholeNote(reader, project.id, externalId)
   return db.engine === 'sqlite' ? db.read(find) : find(db)
-}
-
-function cleanEdit(edit: Edit): Edit {
-  const { content, section, metadata } = edit
-  return {
-    ...edit,
-    content: cleanText(content),
-    ...(section && { section: cleanText(section) }),
-    ...(metadata && { metadata: cleanMetadata(metadata) }),
-  }
-}
-
-async function insertUnder(
-  tx: Transaction,
-  context: WriteContext,
-  externalId: string,
-  prepared: PreparedNote,
-): Promise<WrittenNote> {
-  if (await isExternalIdTaken(tx, externalId)) {
-    throw new AppError('conflict', `The id ${externalId} belongs to a note of another project`)
-  }
-  return insertPrepared(tx, context, externalId, prepared)
-}
-
-async function insertPrepared(
-  tx: Transaction,
-  context: WriteContext,
-  externalId: string,
-  prepared: PreparedNote,
-): Promise<WrittenNote> {
-  const { project, settings } = context
-  const { filePath } = prepared
-  const place = { filePath, permalink: prepared.permalink ?? ownPermalink(project, settings, filePath, externalId) }
-  // One look-up for what is in the way and for what the links lead to.
-  const keys = linkKeys(project, filePath, prepared.parsed.links)
-  const found = { ...(await findNames(tx, project.id, [...placeKeys(place), ...keys.flat()])), keys }
-  const state = newState(prepared, await claimAmong(tx, project, place, found))
-  refuseUnfit(state, 'too_large')
-  return createNote(tx, context, externalId, state, { found })
-}
-
-async function replacePrepared(
-  tx: Transaction,
-  context: WriteContext,
-  before: NoteWithContent,
-  prepared: PreparedNote,
-): Promise<WrittenNote> {
-  const { project, settings } = context
-  const { filePath } = prepared
-  const permalink = await claimPlace(tx, project, {
-    filePath,
-    permalink: prepared.permalink ?? permalinkAfterMove(project, settings, before, filePath),
-    ownId: before.id,
-  })
-  const state = replacedState(before, prepared, permalink)
-  refuseUnfit(state, 'too_large')
-  if (state.content === before.content && filePath === before.file_path) return { note: before, parts: {} }
-  return changeNote(tx, context, before, state, 'updated')
-}
-
-/** Takes over an edited text: its title, type and permalink take effect, its path stays. */
-export async function saveEdited(
-  tx: Transaction,
-  context: WriteContext,
-  before: NoteWithContent,
-  text: string,
-): Promise<WrittenNote> {
-  if (text === before.content) return { note: before, parts: {} }
-  refuseLongText(text)
-  let state = editedState(before, text)
-  if (state.permalink !== before.permalink) {
-    const place = { filePath: before.file_path, permalink: state.permalink, ownId: before.id }
-    state = withMetadata(state, { permalink: await claimPlace(tx, context.project, place) })
-  }
-  refuseUnfit(state)
-  return changeNote(tx, context, before, state, 'updated')
 }
 
 /** The numbers of all notes that the answer names. */

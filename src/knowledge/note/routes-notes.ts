@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { AppError, isAppError } from '../../platform/errors/app-error.ts'
+import { isAppError } from '../../platform/errors/app-error.ts'
 import { matchesNone } from '../../platform/http/etag.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { JSON_TYPE } from '../../platform/http/send-hook.ts'
@@ -7,24 +7,14 @@ import type { Remake } from '../../platform/idempotency/idempotency.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { projectUrls } from '../project/urls.ts'
 import type { Edit } from '../text/edit/apply-edit.ts'
-import type { Metadata } from '../text/frontmatter.ts'
-import type { NoteInput } from './note-input.ts'
+import { noteInput } from './entity-input.ts'
 import { NoteService } from './note-service.ts'
 import { etagOf, preconditionsOf } from './preconditions.ts'
-import {
-  DeleteAnswer,
-  EditBody,
-  EntityDocument,
-  EntityInput,
-  type EntityInputBody,
-  NotePath,
-  ProjectPath,
-} from './schema-notes.ts'
+import { DeleteAnswer, EditBody, EntityDocument, EntityInput, NotePath, ProjectPath } from './schema-notes.ts'
 import { writerOf } from './writer-of.ts'
 
 const READ = { surface: 'knowledge', access: 'notes_read', rateLimit: null } as const
 const WRITE = { surface: 'knowledge', access: 'notes_write', rateLimit: null } as const
-const MARKDOWN = 'text/markdown'
 
 export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
   const notes = new NoteService(deps)
@@ -134,18 +124,4 @@ function placeOf(params: { project_id: string; entity_id: string }) {
 /** Built member by member: the schema would leave nothing out. */
 function answer(reply: FastifyReply, document: EntityDocument): FastifyReply {
   return reply.header('etag', etagOf(document)).type(JSON_TYPE).send(JSON.stringify(document))
-}
-
-function noteInput(body: EntityInputBody): NoteInput {
-  const contentType = body.content_type?.toLowerCase() ?? MARKDOWN
-  if (contentType !== MARKDOWN) {
-    throw new AppError('unsupported_media_type', `content_type must be ${MARKDOWN}: other documents are not kept here`)
-  }
-  return {
-    title: body.title,
-    directory: body.directory ?? body.folder ?? '',
-    content: body.content ?? null,
-    noteType: body.note_type ?? body.entity_type ?? null,
-    metadata: (body.entity_metadata ?? null) as Metadata | null,
-  }
 }

@@ -14,6 +14,9 @@ export interface Writer {
   client?: ClientInfo | undefined
 }
 
+/** A change inside a transaction, which may run more than once. */
+export type NoteWork<T> = (tx: Transaction, context: WriteContext) => Promise<T>
+
 const MOST_TRIES = 5
 
 /**
@@ -24,7 +27,7 @@ export function writeIn<T>(
   deps: KnowledgeDeps,
   writer: Writer,
   projectId: string,
-  work: (tx: Transaction, context: WriteContext) => Promise<T>,
+  work: NoteWork<T>,
   options?: WriteOptions,
 ): Promise<T> {
   const { db, clock, settings } = deps

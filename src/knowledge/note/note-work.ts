@@ -1,0 +1,146 @@
+/**
+ * The changes of one note that callers ask for. Each is judged as far as that goes without the database, which may throw, and answers
+ * with the work that is left to do inside a transaction: one of its own, or one that it shares.
+ */
+import { AppError } from '../../platform/errors/app-error.ts'
+import { newId } from '../../platform/ids/uuid.ts'
+import type { Transaction } from '../../platform/storage/database.ts'
+import type { KnowledgeSettings } from '../deps.ts'
+import { linkKeys } from '../link/resolve-exactly.ts'
+import { findNames } from '../link/store-names.ts'
+import { knowledgeId } from '../project/urls.ts'
+import { cleanMetadata } from '../text/clean-metadata.ts'
+import { applyEdit, type Edit } from '../text/edit/apply-edit.ts'
+import { cleanText } from '../text/frontmatter.ts'
+import { lookUpNote, requireNote } from './look-up.ts'
+import type { NoteWithContent } from './note.ts'
+import { type NoteInput, type PreparedNote, prepareNote } from './note-input.ts'
+import { editedState, newState, refuseLongText, refuseUnfit, replacedState, withMetadata } from './note-state.ts'
+import { ownPermalink, permalinkAfterMove } from './permalink.ts'
+import { claimAmong, claimPlace, placeKeys } from './place.ts'
+import { checkPreconditions, type Preconditions } from './preconditions.ts'
+import { isExternalIdTaken } from './store-notes.ts'
+import { changeNote, createNote, removeNote, type WriteContext, type WrittenNote } from './write-note.ts'
+import type { NoteWork } from './write-transaction.ts'
+
+export function creating(input: NoteInput, settings: KnowledgeSettings): NoteWork<WrittenNote> {
+  const prepared = prepareNote(input, settings)
+  return (tx, context) => insertPrepared(tx, context, newId(), prepared)
+}
+
+/** Replaces the note in place, or makes one with exactly this id. */
+export function replacing(
+  noteId: string,
+  input: NoteInput,
+  preconditions: Preconditions,
+  settings: KnowledgeSettings,
+): NoteWork<WrittenNote & { isNew: boolean }> {
+  const externalId = knowledgeId(noteId)
+  if (externalId === null) throw new AppError('unprocessable', 'entity_id must be a UUID to write a note under it')
+  const prepared = prepareNote(input, settings)
+  return async (tx, context) => {
+    const before = await lookUpNote(tx, context.project, externalId)
+    checkPreconditions(before, preconditions)
+    const written =
+      before === undefined
+        ? await insertUnder(tx, context, externalId, prepared)
+        : await replacePrepared(tx, context, before, prepared)
+    return { ...written, isNew: before === undefined }
+  }
+}
+
+export function editing(noteId: string, wanted: Edit, preconditions: Preconditions): NoteWork<WrittenNote> {
+  const edit = cleanEdit(wanted)
+  return async (tx, context) => {
+    const before = await requireNote(tx, context.project, noteId)
+    checkPreconditions(before, preconditions)
+    return saveEdited(tx, context, before, applyEdit(before.content, edit))
+  }
+}
+
+/** False when there is no such note. */
+export function deleting(noteId: string, preconditions: Preconditions): NoteWork<boolean> {
+  return async (tx, context) => {
+    const note = await lookUpNote(tx, context.project, noteId)
+    if (note === undefined) return false
+    checkPreconditions(note, preconditions)
+    await removeNote(tx, context, note)
+    return true
+  }
+}
+
+function cleanEdit(edit: Edit): Edit {
+  const { content, section, metadata } = edit
+  return {
+    ...edit,
+    content: cleanText(content),
+    ...(section && { section: cleanText(section) }),
+    ...(metadata && { metadata: cleanMetadata(metadata) }),
+  }
+}
+
+async function insertUnder(
+  tx: Transaction,
+  context: WriteContext,
+  externalId: string,
+  prepared: PreparedNote,
+): Promise<WrittenNote> {
+  if (await isExternalIdTaken(tx, externalId)) {
+    throw new AppError('conflict', `The id ${externalId} belongs to a note of another project`)
+  }
+  return insertPrepared(tx, context, externalId, prepared)
+}
+
+async function insertPrepared(
+  tx: Transaction,
+  context: WriteContext,
+  externalId: string,
+  prepared: PreparedNote,
+): Promise<WrittenNote> {
+  const { project, settings } = context
+  const { filePath } = prepared
+  const place = { filePath, permalink: prepared.permalink ?? ownPermalink(project, settings, filePath, externalId) }
+  // One look-up for what is in the way and for what the links lead to.
+  const keys = linkKeys(project, filePath, prepared.parsed.links)
+  const found = { ...(await findNames(tx, project.id, [...placeKeys(place), ...keys.flat()])), keys }
+  const state = newState(prepared, await claimAmong(tx, project, place, found))
+  refuseUnfit(state, 'too_large')
+  return createNote(tx, context, externalId, state, { found })
+}
+
+async function replacePrepared(
+  tx: Transaction,
+  context: WriteContext,
+  before: NoteWithContent,
+  prepared: PreparedNote,
+): Promise<WrittenNote> {
+  const { project, settings } = context
+  const { filePath } = prepared
+  const permalink = await claimPlace(tx, project, {
+    filePath,
+    permalink: prepared.permalink ?? permalinkAfterMove(project, settings, before, filePath),
+    ownId: before.id,
+  })
+  const state = replacedState(before, prepared, permalink)
+  refuseUnfit(state, 'too_large')
+  if (state.content === before.content && filePath === before.file_path) return { note: before, parts: {} }
+  return changeNote(tx, context, before, state, 'updated')
+}
+
+/** Takes over an edited text: its title, type and permalink take effect, its path stays. */
+export async function saveEdited(
+  tx: Transaction,
+  context: WriteContext,
+  before: NoteWithContent,
+  text: string,
+): Promise<WrittenNote> {
+  if (text === before.content) return { note: before, parts: {} }
+  refuseLongText(text)
+  let state = editedState(before, text)
+  if (state.permalink !== before.permalink) {
+    const place = { filePath: before.file_path, permalink: state.permalink, ownId: before.id }
+    state = withMetadata(state, { permalink: await claimPlace(tx, context.project, place) })
+  }
+  refuseUnfit(state)
+  return changeNote(tx, context, before, state, 'updated')
+}
