@@ -27,14 +27,15 @@ const MAX_NAME = 100
 
 /** The problems of one part of a request, each said once. Alternatives count as one problem. */
 export function problemTexts(root: JsonSchema, errors: TLocalizedValidationError[]): Place[] {
-  const unions = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
+  const unions = errors.filter(isUnion)
   const problems: Place[] = []
   const said = new Set<string>()
-  const meant = new Map(unions.map((union) => [union, new Set(meantBranch(union, errors))]))
+  const judged = new Map(unions.map((union) => [union, judge(root, union, errors)]))
   for (const error of errors) {
-    if (unions.some((union) => isBranchOf(union, error) && !meant.get(union)?.has(error))) continue
-    if ((meant.get(error)?.size ?? 0) > 0) continue
-    for (const problem of toProblems(root, error)) {
+    if (unions.some((union) => isBranchOf(union, error) && !judged.get(union)?.meant.has(error))) continue
+    const { meant, tag } = judged.get(error) ?? {}
+    if (meant !== undefined && meant.size > 0) continue
+    for (const problem of tag ?? toProblems(root, error)) {
       const key = `${problem.at.join('/')} ${problem.text}`
       if (!said.has(key)) problems.push(problem)
       said.add(key)
@@ -43,34 +44,84 @@ export function problemTexts(root: JsonSchema, errors: TLocalizedValidationError
   return problems
 }
 
+/** Without the last alternatives of a list that was cut off: what of them is missing could be what was meant. */
+export function wholeUnions(errors: readonly TLocalizedValidationError[]): TLocalizedValidationError[] {
+  const [union] = /^.*?\/(?:anyOf|oneOf)\//.exec(errors.at(-1)?.schemaPath ?? '') ?? []
+  if (union === undefined) return [...errors]
+  return errors.slice(0, errors.findLastIndex(({ schemaPath }) => !schemaPath.startsWith(union)) + 1)
+}
+
+function isUnion({ keyword }: TLocalizedValidationError): boolean {
+  return keyword === 'anyOf' || keyword === 'oneOf'
+}
+
 function isBranchOf(union: TLocalizedValidationError, error: TLocalizedValidationError): boolean {
-  return union !== error && error.schemaPath.startsWith(`${union.schemaPath}/${union.keyword}/`)
+  if (union === error || !error.schemaPath.startsWith(branchesOf(union))) return false
+  // Of the items of a list, all have one schema.
+  return error.instancePath === union.instancePath || error.instancePath.startsWith(`${union.instancePath}/`)
+}
+
+function branchesOf({ schemaPath, keyword }: TLocalizedValidationError): string {
+  return `${schemaPath}/${keyword}/`
+}
+
+interface Judged {
+  /** The problems of the alternative that was meant; empty when that is not known. */
+  meant: ReadonlySet<TLocalizedValidationError>
+  /** Of objects that are told apart by a member: what is wrong with that one. */
+  tag?: Place[]
 }
 
 /**
- * Of alternatives of different types, such as a list or null, the one with the type of the value is what was meant. Of values that are
- * allowed themselves, all are told instead.
+ * Of alternatives of different types, such as a list or null, the one with the type of the value is what was meant; of objects that are
+ * told apart by a member with one value in each, the one with this value. Of values that are allowed themselves, all are told instead.
  */
-function meantBranch(
+function judge(
+  root: JsonSchema,
   union: TLocalizedValidationError,
   errors: readonly TLocalizedValidationError[],
-): TLocalizedValidationError[] {
+): Judged {
   const branches = Map.groupBy(
     errors.filter((error) => isBranchOf(union, error)),
-    ({ schemaPath }) => schemaPath.slice(`${union.schemaPath}/${union.keyword}/`.length).split('/')[0],
+    ({ schemaPath }) => schemaPath.slice(branchesOf(union).length).split('/')[0] as string,
   )
-  const fitting = [...branches.values()].filter((branch) =>
+  const fitting = [...branches].filter(([, branch]) =>
     branch.every(({ keyword, instancePath }) => keyword !== 'type' || instancePath !== union.instancePath),
   )
-  const [only] = fitting
+  const tag = fitting.length > 1 ? tagOf(schemaAt(root, union.schemaPath)) : undefined
+  if (tag !== undefined) {
+    const isOther = ([at, branch]: (typeof fitting)[number]) =>
+      branch.some(({ schemaPath }) => schemaPath === `${branchesOf(union)}${at}/properties/${tag.name}`)
+    const same = fitting.filter((each) => !isOther(each))
+    if (same.length === 1) return { meant: new Set(same[0]?.[1]) }
+    const at = [...stepsOf(union), tag.name]
+    return { meant: new Set(), tag: [{ at, text: `must be one of ${listed(tag.values)}`, kind: union.keyword }] }
+  }
+  const [only] = fitting.map(([, branch]) => branch)
   const isKindOfValue = only?.every(
     ({ keyword, instancePath }) => (keyword !== 'const' && keyword !== 'enum') || instancePath !== union.instancePath,
   )
-  return fitting.length === 1 && only !== undefined && isKindOfValue ? only : []
+  return { meant: new Set(fitting.length === 1 && isKindOfValue ? only : []) }
+}
+
+/** The member that is required with another value in each of the alternatives. */
+function tagOf(schema: JsonSchema | undefined): { name: string; values: unknown[] } | undefined {
+  const branches = (schema?.anyOf ?? schema?.oneOf ?? []) as ObjectSchema[]
+  for (const name of Object.keys(branches[0]?.properties ?? {})) {
+    const members = branches.map(({ required, properties }) => required?.includes(name) && properties?.[name])
+    const values = members.flatMap((member) => (member && 'const' in member ? [member.const] : []))
+    if (new Set(values).size === branches.length) return { name, values }
+  }
+  return undefined
+}
+
+interface ObjectSchema extends JsonSchema {
+  required?: string[]
+  properties?: Record<string, JsonSchema>
 }
 
 function toProblems(root: JsonSchema, error: TLocalizedValidationError): Place[] {
-  const at = error.instancePath === '' ? [] : error.instancePath.slice(1).split('/').map(toStep)
+  const at = stepsOf(error)
   const kind = error.keyword === '~refine' ? 'value' : error.keyword
   const problem = (text: string): Place[] => [{ at, text, kind }]
   switch (error.keyword) {
@@ -119,9 +170,9 @@ function expectation(schema: JsonSchema | undefined): string | undefined {
 function phrase(schema: JsonSchema): string | undefined {
   if ('const' in schema) return JSON.stringify(schema.const)
   const values = schema.enum ?? literals(schema)
-  if (values !== undefined) return `one of ${values.map((value) => JSON.stringify(value)).join(', ')}`
+  if (values !== undefined) return `one of ${listed(values)}`
   const branches = schema.anyOf?.map(phrase)
-  if (branches?.every((branch) => branch !== undefined)) return branches.join(' or ')
+  if (branches?.every((branch) => branch !== undefined)) return [...new Set(branches)].join(' or ')
   switch (schema.type) {
     case 'integer':
       return `an integer${range(schema)}`
@@ -157,6 +208,14 @@ function schemaAt(root: JsonSchema, pointer: string): JsonSchema | undefined {
     schema = (schema as Record<string, unknown> | undefined)?.[unescaped(step)]
   }
   return schema as JsonSchema | undefined
+}
+
+function listed(values: readonly unknown[]): string {
+  return values.map((value) => JSON.stringify(value)).join(', ')
+}
+
+function stepsOf({ instancePath }: TLocalizedValidationError): Place['at'] {
+  return instancePath === '' ? [] : instancePath.slice(1).split('/').map(toStep)
 }
 
 function toStep(text: string): string | number {

@@ -74,6 +74,68 @@ test('of a list that may be null the items that are wrong are named, with what t
   assert.deepEqual(problemsOf(Kinds, { kinds: [], state: 'maybe' }), ['state must be one of "on", "off" or null'])
 })
 
+const Shapes = Type.Object({
+  shapes: Type.Array(
+    Type.Union([
+      Type.Object(
+        { kind: Type.Literal('circle'), radius: Type.Union([Type.Integer({ minimum: 1 }), Type.Null()]) },
+        { additionalProperties: false },
+      ),
+      Type.Object(
+        {
+          kind: Type.Literal('square'),
+          side: Type.Integer({ minimum: 1 }),
+          fill: Type.Optional(Type.Union([Type.Literal('red'), Type.Literal('blue')])),
+        },
+        { additionalProperties: false },
+      ),
+    ]),
+  ),
+})
+
+test('of objects that are told apart by a member, what is wrong is said of the one with that member', () => {
+  const shapes = [
+    { kind: 'circle', radius: 0 },
+    { kind: 'square', side: 1 },
+    { kind: 'square', side: 'long', fill: 'green' },
+    { kind: 'square', radius: 1 },
+    { kind: 'circle', radius: 'wide' },
+  ]
+  assert.deepEqual(problemsOf(Shapes, { shapes }).toSorted(), [
+    'shapes[0].radius must be an integer of at least 1',
+    'shapes[2].fill must be one of "red", "blue"',
+    'shapes[2].side must be an integer of at least 1',
+    'shapes[3].radius is not a known member',
+    'shapes[3].side is required',
+    'shapes[4].radius must be an integer of at least 1 or null',
+  ])
+})
+
+test('of objects that are told apart by a member which is missing or wrong, it is said what it may be', () => {
+  const shapes = [{ kind: 'oval' }, { radius: 1 }, { kind: 7, side: 1 }, 7, null]
+  assert.deepEqual(problemsOf(Shapes, { shapes }), [
+    'shapes[0].kind must be one of "circle", "square"',
+    'shapes[1].kind must be one of "circle", "square"',
+    'shapes[2].kind must be one of "circle", "square"',
+    'shapes[3] must be an object',
+    'shapes[4] must be an object',
+  ])
+})
+
+test('where a list of such objects has too many problems, those that are told are so in full', () => {
+  const shapes = Array.from({ length: 400 }, () => ({ kind: 'square', a: 1, b: 2, c: 3, d: 4, e: 5 }))
+  const problems = problemsOf(Shapes, { shapes })
+  assert.equal(problems.length, 100)
+  assert.deepEqual(
+    problems.filter((text) => text.includes('radius') || text.includes('kind')),
+    [],
+  )
+  const one = problemsOf(Shapes, {
+    shapes: [Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`m${n}`, n]))],
+  })
+  assert.deepEqual(one, ['Request body does not have the right form'])
+})
+
 test('values are never converted: a number in quotes is no number', () => {
   assert.deepEqual(problemsOf(Type.Object({ n: Type.Integer() }), { n: '1' }), ['n must be an integer'])
 })

@@ -2,13 +2,16 @@ import type { Static, TSchema } from 'typebox'
 import { Compile, type Validator } from 'typebox/schema'
 import { Settings } from 'typebox/system'
 import { InvalidRequest, type Problem } from './problem.ts'
-import { type JsonSchema, problemTexts } from './problem-texts.ts'
+import { type JsonSchema, problemTexts, wholeUnions } from './problem-texts.ts'
 
 const MAX_PROBLEMS = 100
 // Finding every problem walks the whole value, so a long list of wrong items is only looked at from the front.
 const MAX_NODES = 10_000
 
-Settings.Set({ maxErrors: MAX_PROBLEMS })
+// Of alternatives the problems of each are found, and of all these one or two are told.
+const MAX_ERRORS = 10 * MAX_PROBLEMS
+
+Settings.Set({ maxErrors: MAX_ERRORS })
 
 /** Compiled when first used: a server with hundreds of operations starts before anybody needs them all. */
 export class SchemaCheck<Schema extends TSchema = TSchema> {
@@ -31,7 +34,8 @@ export class SchemaCheck<Schema extends TSchema = TSchema> {
     if (value === undefined || value === null) return new InvalidRequest([this.#problem([], 'is required', 'required')])
     const validator = this.#validator as Validator
     const [, errors] = validator.Errors(shortened(value, { left: MAX_NODES }))
-    const problems = problemTexts(this.#schema as TSchema as JsonSchema, errors)
+    const whole = errors.length < MAX_ERRORS ? errors : wholeUnions(errors)
+    const problems = problemTexts(this.#schema as TSchema as JsonSchema, whole)
       .slice(0, MAX_PROBLEMS)
       .map((place): Problem => ({ ...place, part: this.#part }))
     if (problems.length === 0) problems.push(this.#problem([], 'does not have the right form', 'schema'))
