@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { batchRoutes } from './batch/routes-batch.ts'
 import { contextRoutes } from './context/routes-context.ts'
 import type { KnowledgeDeps } from './deps.ts'
 import { directoryRoutes } from './directory/routes-directory.ts'
@@ -21,6 +22,7 @@ export function registerKnowledge(server: FastifyInstance, deps: KnowledgeDeps):
   projectJobs(deps)
   searchJobs(deps)
   backlinkRoutes(server, deps)
+  batchRoutes(server, deps)
   contextRoutes(server, deps)
   directoryRoutes(server, deps)
   graphRoutes(server, deps)

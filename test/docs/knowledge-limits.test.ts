@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { LONGEST_MS } from '../../src/knowledge/batch/batch-service.ts'
+import { MOST_OPERATIONS } from '../../src/knowledge/batch/schema-batch.ts'
 import { TOMBSTONES_KEPT_MS } from '../../src/knowledge/history/changes-feed.ts'
 import { MOST_INCOMING } from '../../src/knowledge/link/store-relations.ts'
 import { MAX_CONTENT } from '../../src/knowledge/note/note-input.ts'
@@ -20,6 +22,7 @@ test('docs/knowledge.md names the limits that the code has', () => {
     ['Text of a note, frontmatter included', [MAX_CONTENT]],
     ['Frontmatter', [MAX_YAML, MAX_DEPTH, MAX_KEY]],
     ['Target of a link', [MAX_LINK_NAME]],
+    ['Operations in a batch', [1, MOST_OPERATIONS, LONGEST_MS / 1_000]],
     ['Incoming relations in an answer', [MOST_INCOMING]],
     ['Project: name, path', [LONGEST_NAME, LONGEST_PATH]],
   ] as const) {

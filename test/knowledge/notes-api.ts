@@ -107,6 +107,11 @@ export class NotesApi implements AsyncDisposable {
     return this.api.post(`${this.base}/delete-directory`, status, { body: { directory } })
   }
 
+  batch(operations: readonly object[], status = 200, more: object = {}, headers?: Record<string, string>) {
+    const body = { operations, ...more }
+    return this.api.post<BatchAnswer & Failure>(`${this.base}/batch`, status, { body, ...(headers && { headers }) })
+  }
+
   async graph(): Promise<{
     nodes: { external_id: string; file_path: string }[]
     edges: { from_id: string; to_id: string }[]
@@ -128,8 +133,31 @@ export class NotesApi implements AsyncDisposable {
   }
 }
 
+export interface BatchAnswer {
+  results: {
+    index: number
+    op: string
+    status: number
+    entity?: {
+      external_id: string
+      entity_id: number
+      title: string
+      permalink: string | null
+      file_path: string
+      version: number
+      etag: string
+    }
+    deleted?: boolean
+    error?: { detail: string }
+  }[]
+  succeeded: number
+  failed: number
+}
+
 export interface Failure {
   detail: string
+  /** Of an atomic batch: the operation that failed. */
+  index?: number
   errors?: { loc: string[]; msg: string; type: string }[]
   db_checksum?: string | null
 }

@@ -14,6 +14,7 @@ import { AppError } from '../../src/platform/errors/app-error.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { installed } from '../support/identity.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { type BatchStep, playBatch } from './batch-play.ts'
 import type { NamedText } from './naive-resolver.ts'
 import { NotesModel, Refused } from './notes-model.ts'
 import { type Play, playOf, type Step } from './notes-play.ts'
@@ -73,7 +74,8 @@ function kind<K extends Step['kind'], Members extends object>(
   return fc.record({ kind: fc.constant(name), ...members }) as unknown as fc.Arbitrary<Step>
 }
 
-const step: fc.Arbitrary<Step> = fc.oneof(
+/** What can also be asked for together with others. */
+const alone: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: kind('create', written) },
   { weight: 3, arbitrary: kind('put', { who: someone, ...written }) },
   { weight: 1, arbitrary: kind('put again', { which: someone, ...written }) },
@@ -81,8 +83,19 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: kind('alias', { who: someone, aliases: fc.option(aliases) }) },
   { weight: 2, arbitrary: kind('retitle', { who: someone, title }) },
   { weight: 3, arbitrary: kind('move', { who: someone, title, folder }) },
-  { weight: 2, arbitrary: kind('move directory', { source: fc.constantFrom('x', 'x/y', 'z'), destination: folder }) },
   { weight: 3, arbitrary: kind('delete', { who: someone }) },
+)
+
+const batch: fc.Arbitrary<BatchStep> = fc.record({
+  kind: fc.constant('batch' as const),
+  isAtomic: fc.boolean(),
+  steps: fc.array(alone, { minLength: 1, maxLength: 5 }),
+})
+
+const step: fc.Arbitrary<Step | BatchStep> = fc.oneof(
+  { weight: 18, arbitrary: alone },
+  { weight: 4, arbitrary: batch },
+  { weight: 2, arbitrary: kind('move directory', { source: fc.constantFrom('x', 'x/y', 'z'), destination: folder }) },
   { weight: 1, arbitrary: kind('delete directory', { directory: fc.constantFrom('x', 'x/y', 'z') }) },
   { weight: 2, arbitrary: kind('restore', { which: someone }) },
   { weight: 1, arbitrary: kind('revert', { who: someone, version: someone }) },
@@ -113,11 +126,11 @@ eachDatabase('notes under any sequence of changes', ({ engine, open }) => {
   })
 })
 
-async function playAll(steps: readonly Step[], world: NotesWorld): Promise<NotesModel> {
+async function playAll(steps: readonly (Step | BatchStep)[], world: NotesWorld): Promise<NotesModel> {
   const model = new NotesModel(world.project.name)
   const asked = LINKS.map((each) => readTarget(located(each, world.project.name)) as NamedText)
   for (const each of steps) {
-    const play = playOf(each, model, world)
+    const play = each.kind === 'batch' ? playBatch(each, model, world) : playOf(each, model, world)
     if (play === null) continue
     await playOne(play, world)
     assert.deepEqual(await seen(world, asked, SOURCES), foreseen(model, asked, SOURCES), each.kind)

@@ -16,6 +16,7 @@ export const NOTES_OPERATIONS: Readonly<Record<string, NotesOperation>> = {
   'PATCH /v2/{project_id}/knowledge/entities/{entity_id}': write({ operation: 'append', content: 'intruded' }),
   'DELETE /v2/{project_id}/knowledge/entities/{entity_id}': write(),
   'PUT /v2/{project_id}/knowledge/entities/{entity_id}/move': write({ destination_path: 'intruded.md' }),
+  'POST /v2/{project_id}/knowledge/batch': write({ operations: [{ op: 'create', title: 'Intruder' }] }),
   'POST /v2/{project_id}/knowledge/move-directory': write({ source_directory: 'vault', destination_directory: 'out' }),
   'POST /v2/{project_id}/knowledge/delete-directory': write({ directory: 'vault' }),
   'GET /v2/{project_id}/knowledge/entities/{entity_id}/backlinks': read(),

@@ -45,7 +45,7 @@ export function playOf(step: Step, model: NotesModel, world: NotesWorld): Play |
   const { deps, notes, writer, projectId } = world
   const moves = new MoveService(deps)
   const placeOf = (externalId: string) => ({ projectId, noteId: externalId })
-  const note = 'who' in step ? at(model.notes, step.who) : at(model.trash, 'which' in step ? step.which : 0)
+  const note = noteOf(step, model)
   if (note === undefined && ('who' in step || 'which' in step)) return null
   const known = note as ModelNote
   const place = placeOf(known?.externalId)
@@ -74,7 +74,7 @@ export function playOf(step: Step, model: NotesModel, world: NotesWorld): Play |
       }
     }
     case 'append': {
-      const edit = { operation: 'append', content: `\n${lineOf(step.link)}` } as const
+      const edit = appending(step.link)
       return {
         real: async () => ({ document: await notes.edit(writer, place, edit, {}) }),
         model: () => model.edit(known, { links: [...known.links, step.link] }),
@@ -89,9 +89,7 @@ export function playOf(step: Step, model: NotesModel, world: NotesWorld): Play |
       }
     }
     case 'retitle': {
-      const line = (title: string) => `title: ${title}\ntype: note\n`
-      const texts = { find_text: line(known.title), content: line(step.title) }
-      const edit = { operation: 'find_replace', ...texts } as const
+      const edit = retitling(known.title, step.title)
       return {
         real: async () => ({ document: await notes.edit(writer, place, edit, {}) }),
         model: () => model.edit(known, { title: step.title }),
@@ -143,6 +141,12 @@ export function playOf(step: Step, model: NotesModel, world: NotesWorld): Play |
   }
 }
 
+/** The note that a step is about, if any. */
+export function noteOf(step: Step, model: NotesModel): ModelNote | undefined {
+  if ('who' in step) return at(model.notes, step.who)
+  return 'which' in step ? at(model.trash, step.which) : undefined
+}
+
 function at<T>(list: readonly T[], index: number): T | undefined {
   return list[index % list.length]
 }
@@ -155,11 +159,20 @@ export function bodyOf(links: readonly ModelLink[]): string {
   return links.map(lineOf).join('\n\n')
 }
 
+export function appending(link: ModelLink) {
+  return { operation: 'append', content: `\n${lineOf(link)}` } as const
+}
+
+export function retitling(from: string, to: string) {
+  const line = (title: string) => `title: ${title}\ntype: note\n`
+  return { operation: 'find_replace', find_text: line(from), content: line(to) } as const
+}
+
 function lineOf({ type, text }: ModelLink): string {
   return type === 'links_to' ? `[[${text}]]` : `- ${type} [[${text}]]`
 }
 
-function inputOf({ title, folder, text }: { title: string; folder: string; text: WrittenText }): NoteInput {
+export function inputOf({ title, folder, text }: { title: string; folder: string; text: WrittenText }): NoteInput {
   const { aliases, permalink, links } = text
   const lines = [
     ...(aliases === null ? [] : [`aliases: ${JSON.stringify(aliases)}`]),

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AppError } from '../errors/app-error.ts'
 import type { Logger } from '../logging/logger.ts'
 import { answeredEarly } from './client-error.ts'
-import { errorAnswer } from './error-shapes.ts'
+import { type ErrorAnswer, errorAnswer } from './error-shapes.ts'
 import type { HttpPlatform } from './platform.ts'
 import { JSON_TYPE, wantsVendorType } from './send-hook.ts'
 import { pathOf, type Surface, surfaceOf } from './surface.ts'
@@ -19,16 +19,25 @@ export function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const operation = request.routeOptions.config?.operation
-  const surface: Surface = operation?.surface ?? surfaceOf(pathOf(request.raw.url ?? '/'))
-  const appError = toAppError(error, surface)
-  logFailure(platform.log, appError, request.id, operation?.operationId)
-  const { status, headers, body } = errorAnswer(surface, appError, request.id)
+  const surface = surfaceFor(request)
+  const { status, headers, body } = errorDocument(platform, error, request)
   drain(platform, request, reply)
   const type = surface === 'users' && wantsVendorType(request.headers.accept) ? 'application/vnd.api+json' : JSON_TYPE
   // An error is no version of the document that the handler was about to send.
   reply.removeHeader('etag').removeHeader('content-encoding').removeHeader('content-disposition')
   reply.code(status).headers(headers).header('content-type', type).send(JSON.stringify(body))
+}
+
+/** What a request is answered with when it fails by this, or a part of a request; a defect is in the log then. */
+export function errorDocument(platform: HttpPlatform, error: unknown, request: FastifyRequest): ErrorAnswer {
+  const surface = surfaceFor(request)
+  const appError = toAppError(error, surface)
+  logFailure(platform.log, appError, request.id, request.routeOptions.config?.operation?.operationId)
+  return errorAnswer(surface, appError, request.id)
+}
+
+function surfaceFor({ routeOptions, raw }: FastifyRequest): Surface {
+  return routeOptions.config?.operation?.surface ?? surfaceOf(pathOf(raw.url ?? '/'))
 }
 
 function logFailure(log: Logger, error: AppError, requestId: string, operation: string | undefined): void {

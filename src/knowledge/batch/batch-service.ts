@@ -1,0 +1,96 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { AppError, isAppError } from '../../platform/errors/app-error.ts'
+import type { KnowledgeDeps } from '../deps.ts'
+import { type NoteWork, type Writer, writeIn } from '../note/write-transaction.ts'
+import { requireProject } from '../project/look-up.ts'
+import { type Done, workOf } from './batch-work.ts'
+import type { BatchOperation } from './schema-batch.ts'
+
+/** What became of one operation. */
+export type Outcome = Done | { error: unknown }
+
+// Well below the time after which an Idempotency-Key counts as abandoned; and an atomic one lets nobody else write meanwhile.
+export const LONGEST_MS = 30_000
+
+export class BatchService {
+  readonly #deps: KnowledgeDeps
+
+  constructor(deps: KnowledgeDeps) {
+    this.#deps = deps
+  }
+
+  /** Each in a transaction of its own, in order; one that fails does not stop the others. */
+  async runEach(writer: Writer, projectId: string, operations: readonly BatchOperation[]): Promise<Outcome[]> {
+    const { db, settings } = this.#deps
+    await requireProject(db, projectId)
+    const refuseLate = this.#deadline()
+    const outcomes: Outcome[] = []
+    for (const operation of operations) {
+      try {
+        refuseLate()
+        outcomes.push(await writeIn(this.#deps, writer, projectId, workOf(operation, settings)))
+      } catch (error) {
+        outcomes.push({ error })
+      }
+    }
+    return outcomes
+  }
+
+  /** All in one transaction. Throws the error of the first that fails, which names it; nothing was changed then. */
+  async runAtomically(writer: Writer, projectId: string, operations: readonly BatchOperation[]): Promise<Done[]> {
+    const works = await this.#prepare(operations)
+    const refuseLate = this.#deadline()
+    return writeIn(
+      this.#deps,
+      writer,
+      projectId,
+      async (tx, context) => {
+        const done: Done[] = []
+        for (const [index, work] of works.entries()) {
+          try {
+            refuseLate()
+            done.push(await work(tx, context))
+          } catch (error) {
+            throw isAppError(error) ? undone(error, index) : error
+          }
+        }
+        return done
+      },
+      { alone: true },
+    )
+  }
+
+  /** Up to the first that can be told to fail, which then does so in its turn: one before it may fail, too. */
+  async #prepare(operations: readonly BatchOperation[]): Promise<NoteWork<Done>[]> {
+    const works: NoteWork<Done>[] = []
+    for (const operation of operations) {
+      try {
+        works.push(workOf(operation, this.#deps.settings))
+      } catch (error) {
+        works.push(() => Promise.reject(error))
+        break
+      }
+      // Reading a long text takes a while.
+      await nextTurn()
+    }
+    return works
+  }
+
+  #deadline(): () => void {
+    const { clock } = this.#deps
+    const endAt = clock.elapsedMs() + LONGEST_MS
+    return () => {
+      if (clock.elapsedMs() < endAt) return
+      throw new AppError('deadline_exceeded', `The batch ran for ${LONGEST_MS / 1_000} seconds: send fewer operations`)
+    }
+  }
+}
+
+function undone(error: AppError, index: number): AppError {
+  const { code, message, details, headers, cause } = error
+  return new AppError(code, `operations[${index}]: ${message} (nothing was changed)`, {
+    details: [...details, { index }],
+    headers,
+    cause,
+  })
+}

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { BatchService } from '../../src/knowledge/batch/batch-service.ts'
+import type { BatchOperation } from '../../src/knowledge/batch/schema-batch.ts'
+import { RevisionService } from '../../src/knowledge/history/revision-service.ts'
+import { SystemClock } from '../../src/platform/clock/clock.ts'
+import { AppError, isAppError } from '../../src/platform/errors/app-error.ts'
+import { newId } from '../../src/platform/ids/uuid.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { installed } from '../support/identity.ts'
+import { assertConsistent } from './notes-consistency.ts'
+import { type NotesWorld, openWorld } from './notes-world.ts'
+
+/** Whoever looks at it sees the next twenty seconds gone. */
+class RushingClock extends SystemClock {
+  #elapsedMs = 0
+
+  override elapsedMs(): number {
+    this.#elapsedMs += 20_000
+    return this.#elapsedMs
+  }
+}
+
+function creates(...titles: string[]): BatchOperation[] {
+  return titles.map((title) => ({ op: 'create', title, content: '[[Shared]]' }))
+}
+
+function titlesIn({ deps: { db }, project }: NotesWorld): Promise<string[]> {
+  return db.query
+    .selectFrom('notes')
+    .select('title')
+    .where('project_id', '=', project.id)
+    .orderBy('title')
+    .execute()
+    .then((rows) => rows.map(({ title }) => title))
+}
+
+eachDatabase('a batch', ({ open, openAgain }) => {
+  async function openProject(): Promise<NotesWorld> {
+    const db = await open()
+    const { operator } = await installed(db)
+    return openWorld(db, operator, 'batches')
+  }
+
+  test('that runs too long stops between two operations: what was done stays, and an atomic one is undone', async () => {
+    const world = await openProject()
+    const { writer, projectId } = world
+    const batches = () => new BatchService({ ...world.deps, clock: new RushingClock() })
+    const outcomes = await batches().runEach(writer, projectId, creates('One', 'Two', 'Three'))
+    assert.deepEqual(
+      outcomes.map((outcome) => ('error' in outcome ? (outcome.error as AppError).code : outcome.status)),
+      [201, 'deadline_exceeded', 'deadline_exceeded'],
+    )
+    await assert.rejects(
+      batches().runAtomically(writer, projectId, creates('Four', 'Five')),
+      (error) => isAppError(error, 'deadline_exceeded') && error.message.startsWith('operations[1]: '),
+    )
+    assert.deepEqual(await titlesIn(world), ['One'])
+    await assertConsistent(world)
+  })
+
+  test('that is atomic is so beside others: of many that make one note, all of one is done and nothing of the rest', async () => {
+    const world = await openProject()
+    const { writer, projectId, deps, notes } = world
+    const other = world.deps.db.engine === 'sqlite' ? deps : { ...deps, db: await openAgain(deps.db) }
+    const services = [new BatchService(deps), new BatchService(other)]
+    const single = Array.from({ length: 10 }, (_, n) =>
+      notes.create(writer, projectId, {
+        title: `Alone ${n}`,
+        directory: '',
+        content: '[[Shared]]',
+        noteType: null,
+        metadata: null,
+      }),
+    )
+    const many = await Promise.all(
+      Array.from({ length: 10 }, (_, n) =>
+        (services[n % 2] as BatchService)
+          .runAtomically(writer, projectId, [...creates(`Of ${n}`), ...creates('Shared', `Also of ${n}`)])
+          .then(
+            () => n,
+            (error: unknown) => (error instanceof AppError ? error.code : Promise.reject(error)),
+          ),
+      ),
+    )
+    await Promise.all(single)
+    const [winner, ...more] = many.filter((one) => typeof one === 'number')
+    assert.deepEqual(more, [])
+    assert.equal(many.filter((one) => one === 'conflict').length, 9)
+    const expected = [...single.keys()].map((n) => `Alone ${n}`)
+    assert.deepEqual(await titlesIn(world), [...expected, 'Shared', `Of ${winner}`, `Also of ${winner}`].sort())
+    await assertConsistent(world)
+  })
+
+  test('that edits one note many times keeps every version of it', async () => {
+    const world = await openProject()
+    const { writer, projectId, deps } = world
+    const id = newId()
+    const append = (n: number): BatchOperation => ({
+      op: 'patch',
+      entity_id: id,
+      operation: 'append',
+      content: `line ${n}\n`,
+    })
+    const put: BatchOperation = { op: 'put', entity_id: id, title: 'Log', content: '' }
+    const edits = Array.from({ length: 99 }, (_, n) => append(n))
+    await new BatchService(deps).runAtomically(writer, projectId, [put, ...edits])
+    const { body } = await world.notes.get({ projectId, noteId: id })
+    const { version, content } = JSON.parse(String(body))
+    assert.equal(version, 100)
+    assert.ok(content.endsWith('line 97\nline 98\n'))
+    const revision = await new RevisionService(deps).get({ projectId, noteId: id }, 50)
+    assert.ok(revision.content.endsWith('line 47\nline 48\n'))
+    await assertConsistent(world)
+  })
+})
