@@ -39,6 +39,7 @@ import { registerRpc } from './platform/rpc/register-rpc.ts'
 import { openCipher } from './platform/secrets/open-cipher.ts'
 import { lockDataDirectory } from './platform/storage/data-lock.ts'
 import type { Database } from './platform/storage/database.ts'
+import { databaseTime } from './platform/storage/database-time.ts'
 import { migrate, schemaVersion } from './platform/storage/migrate.ts'
 import { openDatabase } from './platform/storage/open.ts'
 import { Supervisor } from './platform/supervisor/supervisor.ts'
@@ -82,6 +83,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   await using starting = new AsyncDisposableStack()
 
   const db = starting.use(await prepareStorage(options, starting))
+  const time = databaseTime(db, clock, named(log, 'clock'))
+  await time?.begin()
   await firstStart({ db, clock, log: named(log, 'start'), settings, mode })
   const cipher = await openCipher({ db, clock, encryptionKey: settings.auth.encryption_key })
 
@@ -199,7 +202,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   await registerRpc(server, rpc)
 
   const supervisor = new Supervisor({ clock, log: named(log, 'workers') })
-  supervisor.start([jobs, readiness, searchIndex, ...(semantic === null ? [] : [semantic.sync]), callbacks.dispatcher])
+  const workers = [time, jobs, readiness, searchIndex, semantic?.sync, callbacks.dispatcher]
+  supervisor.start(workers.filter((worker) => worker != null))
   // A start that fails from here on stops its workers before it closes the database under them.
   starting.defer(() => supervisor.stop(settings.server.shutdown_timeout))
 

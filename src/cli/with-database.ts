@@ -4,6 +4,7 @@ import { processEnvironment } from '../platform/config/environment.ts'
 import { AppError } from '../platform/errors/app-error.ts'
 import { createLogger, type Logger } from '../platform/logging/logger.ts'
 import type { Database } from '../platform/storage/database.ts'
+import { databaseTime } from '../platform/storage/database-time.ts'
 import { schemaVersion } from '../platform/storage/migrate.ts'
 import { openDatabase } from '../platform/storage/open.ts'
 import { loadSettings, type Settings } from '../settings.ts'
@@ -57,6 +58,7 @@ async function inDatabase<T>(
     clock,
     log,
   })
+  await databaseTime(db, clock, log)?.begin()
   if (options.requireSchema !== false) await requireCurrentSchema(db)
   return await work({ db, settings, clock, log })
 }

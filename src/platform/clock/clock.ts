@@ -16,28 +16,90 @@ export interface Clock {
 export const MICROS_PER_MS = 1_000
 export const MICROS_PER_SECOND = 1_000_000
 
-// setTimeout fires at once for a delay above 2^31-1 ms; a later time is reached in hops.
-const LONGEST_TIMER_MS = 2_147_483_647
+// What two clocks may differ by before one follows the other: they are slewed a little all the time.
+const TOLERATED_MS = 1_000
+// One that was set back by more is not followed: until it came to where it was, no time would pass here.
+const MOST_BACK_MS = 60_000
+// Timers do not count while a machine sleeps: long ones look now and then whether their time is over.
+const LONGEST_HOP_MS = 60_000
 
+/** What a machine tells of time. */
+export interface MachineTime {
+  /** What `wallMs` was when `elapsedMs` was 0. */
+  originMs: number
+  /** Milliseconds since the epoch. May be set, forwards and back. */
+  wallMs(): number
+  /** Milliseconds since whenever, at an even pace. May stand still while the machine sleeps. */
+  elapsedMs(): number
+}
+
+const THIS_MACHINE: MachineTime = {
+  originMs: performance.timeOrigin,
+  wallMs: () => Date.now(),
+  elapsedMs: () => performance.now(),
+}
+
+/**
+ * Counts finely from where it began, and follows when the machine's clock was set or the machine slept. Several processes that compare
+ * times are told one time instead: see `begin`.
+ */
 export class SystemClock implements Clock {
-  readonly #originMs = performance.timeOrigin
+  readonly #machine: MachineTime
+  #originMs: number
+  #isTold = false
   #last = 0
 
+  constructor(machine: MachineTime = THIS_MACHINE) {
+    this.#machine = machine
+    this.#originMs = machine.originMs
+  }
+
   now(): Micros {
-    const micros = Math.round((this.#originMs + performance.now()) * MICROS_PER_MS)
+    const elapsedMs = this.#machine.elapsedMs()
+    if (!this.#isTold) this.#follow(this.#machine.wallMs() - elapsedMs)
+    const micros = Math.round((this.#originMs + elapsedMs) * MICROS_PER_MS)
     this.#last = micros > this.#last ? micros : this.#last + 1
     return this.#last
   }
 
   elapsedMs(): number {
-    return performance.now()
+    return this.#machine.elapsedMs()
+  }
+
+  /** Milliseconds since the epoch as this machine tells them. */
+  machineMs(): number {
+    return this.#machine.wallMs()
+  }
+
+  /** It is so late, in milliseconds since the epoch, whatever the machine says. Nothing was stamped yet: it may go back. */
+  begin(nowMs: number): void {
+    this.#isTold = true
+    this.#originMs = nowMs - this.#machine.elapsedMs()
+    this.#last = 0
+  }
+
+  /** The same later on. */
+  correct(nowMs: number): void {
+    this.#follow(nowMs - this.#machine.elapsedMs())
+  }
+
+  #follow(originMs: number): void {
+    const lateMs = originMs - this.#originMs
+    if (lateMs > TOLERATED_MS || (lateMs < -TOLERATED_MS && lateMs >= -MOST_BACK_MS)) this.#originMs = originMs
   }
 
   after(ms: number, callback: () => void): () => void {
     let timer: NodeJS.Timeout
-    const arm = (left: number) => {
-      const hop = Math.min(left, LONGEST_TIMER_MS)
-      timer = setTimeout(() => (left > hop ? arm(left - hop) : callback()), Math.max(0, hop))
+    const endAt = ms > LONGEST_HOP_MS ? this.now() + ms * MICROS_PER_MS : 0
+    const arm = (leftMs: number) => {
+      timer = setTimeout(
+        () => {
+          const moreMs = leftMs > LONGEST_HOP_MS ? (endAt - this.now()) / MICROS_PER_MS : 0
+          if (moreMs > 0) arm(moreMs)
+          else callback()
+        },
+        Math.min(Math.max(0, leftMs), LONGEST_HOP_MS),
+      )
       timer.unref()
     }
     arm(ms)
@@ -70,7 +132,7 @@ export async function settlesWithin(clock: Clock, ms: number, promise: Promise<u
 
 /** Keeps the process from ending while something waits that the event loop does not know of; the answer lets it go. */
 export function holdProcess(): () => void {
-  const timer = setInterval(() => {}, LONGEST_TIMER_MS)
+  const timer = setInterval(() => {}, LONGEST_HOP_MS)
   return () => clearInterval(timer)
 }
 
