@@ -1,27 +1,43 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { AppError } from '../../src/platform/errors/app-error.ts'
+import { keepDone } from '../../src/platform/http/idempotent.ts'
 import { operation } from '../../src/platform/http/operation.ts'
 import { Idempotency } from '../../src/platform/idempotency/idempotency.ts'
-import type { Database } from '../../src/platform/storage/database.ts'
+import type { Database, Transaction } from '../../src/platform/storage/database.ts'
 import { migrate } from '../../src/platform/storage/migrate.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
+import { HastyClock } from '../support/hasty-clock.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { type Platform, startPlatform } from './platform/platform-server.ts'
 
 let db: Database
 let platform: Platform
-let answers: (() => unknown)[] = []
+let answers: ((request: FastifyRequest) => unknown)[] = []
 before(async () => {
   const options = { clock: new SystemClock(), log: silentLogger() }
   db = await openDatabase({ dataDir: tempDir(), ...options })
   await migrate(db, options)
   platform = await startPlatform({
-    idempotency: new Idempotency({ db, clock: options.clock }),
+    // Who waits until storage answers again does not wait long.
+    idempotency: new Idempotency({ db, clock: new HastyClock() }),
     routes(server) {
+      operation(server, {
+        method: 'POST',
+        url: '/api/v2/made-anew',
+        operationId: 'MakeAnew',
+        summary: 'Make',
+        surface: 'users',
+        access: 'signed_in',
+        rateLimit: null,
+        idempotent: { remake: async (_request, kept) => ({ ...kept, body: '{"made":"anew"}' }) },
+        schema: { body: Type.Object({}), response: { 200: Type.Object({ made: Type.String() }) } },
+        handler: (request) => answers.shift()?.(request),
+      })
       operation(server, {
         method: 'POST',
         url: '/api/v2/things',
@@ -31,7 +47,7 @@ before(async () => {
         access: 'signed_in',
         rateLimit: null,
         schema: { body: Type.Object({}), response: { 200: Type.Object({ made: Type.String() }), 204: null } },
-        handler: () => answers.shift()?.(),
+        handler: (request) => answers.shift()?.(request),
       })
     },
   })
@@ -62,11 +78,31 @@ test('an operation of the users surface cannot ask that its answers are kept wit
   await assert.rejects(starting, /MakeSecret .* not kept whole/)
 })
 
-async function post(key: string, ...next: (() => unknown)[]): Promise<Response> {
+async function post(key: string, ...next: typeof answers): Promise<Response> {
+  return postTo('/api/v2/things', key, next)
+}
+
+async function postTo(path: string, key: string, next: typeof answers): Promise<Response> {
   answers = next
   const headers = { authorization: 'Bearer admin', 'content-type': 'application/json', 'idempotency-key': key }
-  return fetch(new URL('/api/v2/things', platform.url), { method: 'POST', headers, body: '{}' })
+  return fetch(new URL(path, platform.url), { method: 'POST', headers, body: '{}' })
 }
+
+/** Does what was asked for, as far as the key is concerned. */
+function doneIn(request: FastifyRequest, also?: (tx: Transaction) => Promise<unknown>): Promise<void> {
+  return db.write(async (tx) => {
+    await keepDone(tx, request, { status: 200, headers: {} })
+    await also?.(tx)
+  })
+}
+
+const renamed = (from: string, to: string) => (tx: Transaction) =>
+  tx.query.schema
+    .alterTable(from as never)
+    .renameTo(to)
+    .execute()
+const hideKeys = renamed('idempotency_keys', 'elsewhere')
+const showKeys = renamed('elsewhere', 'idempotency_keys')
 
 function failing(error: unknown): () => never {
   return () => {
@@ -114,17 +150,64 @@ test('an answer that its schema refuses is a defect, and is not kept', async () 
   assert.equal((await post('bad-answer', () => ({ made: 'now' }))).status, 200)
 })
 
-test('the caller gets its answer even when it cannot be kept', async () => {
+test('the caller gets its answer even when it cannot be kept, which it is as soon as storage takes it', async () => {
   const answer = await post('lost', async () => {
-    await db.write((tx) => tx.query.schema.alterTable('idempotency_keys').renameTo('elsewhere').execute())
+    await db.write(hideKeys)
     return { made: 'anyway' }
   })
   assert.deepEqual(await answer.json(), { made: 'anyway' })
-  await db.write((tx) =>
-    tx.query.schema
-      .alterTable('elsewhere' as never)
-      .renameTo('idempotency_keys')
-      .execute(),
-  )
   assert.match(platform.log(), /could not be kept/)
+  await db.write(showKeys)
+  const again = await untilSettled('/api/v2/things', 'lost')
+  assert.equal(again.headers.get('idempotent-replayed'), 'true')
+  assert.deepEqual(await again.json(), { made: 'anyway' })
 })
+
+test('a key is free as soon as storage, which made the request fail, answers again', async () => {
+  const failed = await post('away', async () => {
+    await db.write(hideKeys)
+    throw new AppError('unavailable', 'Storage does not answer')
+  })
+  assert.equal(failed.status, 503)
+  await db.write(showKeys)
+  assert.deepEqual(await (await untilSettled('/api/v2/things', 'away', () => ({ made: 'then' }))).json(), {
+    made: 'then',
+  })
+})
+
+test('what was done is answered to a repeat although the first request never was', async () => {
+  const first = await postTo('/api/v2/made-anew', 'died', [
+    async (request) => {
+      await doneIn(request)
+      throw new Error('as if the process had died')
+    },
+  ])
+  assert.equal(first.status, 500)
+  const again = await postTo('/api/v2/made-anew', 'died', [failing(new Error('must not run'))])
+  assert.equal(again.status, 200)
+  assert.equal(again.headers.get('idempotent-replayed'), 'true')
+  assert.deepEqual(await again.json(), { made: 'anew' })
+})
+
+test('what was undone runs again', async () => {
+  const first = await postTo('/api/v2/made-anew', 'undone', [
+    (request) =>
+      doneIn(request, async () => {
+        throw new AppError('unavailable', 'Storage does not answer')
+      }),
+  ])
+  assert.equal(first.status, 503)
+  const again = await postTo('/api/v2/made-anew', 'undone', [() => ({ made: 'now' })])
+  assert.deepEqual(await again.json(), { made: 'now' })
+  const kept = await postTo('/api/v2/made-anew', 'undone', [])
+  assert.deepEqual(await kept.json(), { made: 'now' })
+})
+
+/** The answer once the key is no longer held. */
+async function untilSettled(path: string, key: string, ...next: typeof answers): Promise<Response> {
+  for (;;) {
+    const answer = await postTo(path, key, next)
+    if (answer.status !== 409) return answer
+    await answer.text()
+  }
+}

@@ -1,4 +1,4 @@
-import type { Database, Reader } from '../../platform/storage/database.ts'
+import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { requireProject } from '../project/look-up.ts'
 import { knowledgeId } from '../project/urls.ts'
@@ -30,8 +30,18 @@ export class NoteService {
     this.#cache = new NoteCache({ db: deps.db, clock: deps.clock, ttlMs: deps.settings.entity_cache_ttl })
   }
 
-  create(writer: Writer, projectId: string, input: NoteInput): Promise<EntityDocument> {
-    return this.#write(writer, projectId, creating(input, this.#deps.settings), documentOf)
+  /** `also` is part of the same transaction. */
+  create(
+    writer: Writer,
+    projectId: string,
+    input: NoteInput,
+    also?: (tx: Transaction, document: EntityDocument) => Promise<void>,
+  ): Promise<EntityDocument> {
+    return this.#write(writer, projectId, creating(input, this.#deps.settings), async (tx, written) => {
+      const document = await documentOf(tx, written)
+      await also?.(tx, document)
+      return document
+    })
   }
 
   /** Replaces the note in place, or makes one with exactly this id. */
@@ -84,7 +94,7 @@ export class NoteService {
     writer: Writer,
     projectId: string,
     work: NoteWork<T>,
-    show: (reader: Reader, done: T) => Promise<Shown>,
+    show: (tx: Transaction, done: T) => Promise<Shown>,
   ): Promise<Shown> {
     return writeIn(this.#deps, writer, projectId, async (tx, context) => show(tx, await work(tx, context)))
   }

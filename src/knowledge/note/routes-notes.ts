@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { isAppError } from '../../platform/errors/app-error.ts'
 import { matchesNone } from '../../platform/http/etag.ts'
+import { keepDone } from '../../platform/http/idempotent.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { JSON_TYPE } from '../../platform/http/send-hook.ts'
 import type { Remake } from '../../platform/idempotency/idempotency.ts'
@@ -43,9 +44,15 @@ export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
     schema: { params: ProjectPath, body: EntityInput, response: { 201: EntityDocument } },
     async handler(request, reply) {
       const { project_id: projectId } = request.params
-      const document = await notes.create(writerOf(request), projectId, noteInput(request.body))
+      const locationOf = (id: string) => `/v2/${projectId}/knowledge/entities/${id}`
+      const document = await notes.create(
+        writerOf(request),
+        projectId,
+        noteInput(request.body),
+        (tx, { external_id: id }) => keepDone(tx, request, { status: 201, headers: { location: locationOf(id) } }),
+      )
       reply.code(201)
-      reply.header('location', `/v2/${projectId}/knowledge/entities/${document.external_id}`)
+      reply.header('location', locationOf(document.external_id))
       return answer(reply, document)
     },
   })

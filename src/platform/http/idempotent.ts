@@ -10,7 +10,8 @@ import type {
 import type { Principal } from '../auth/principal.ts'
 import { ERROR_CODES } from '../errors/codes.ts'
 import { blankSecrets } from '../idempotency/blank-secrets.ts'
-import { type Answer, type Claim, type Remake, subjectOf } from '../idempotency/idempotency.ts'
+import { type Answer, type Claim, type Idempotency, type Remake, subjectOf } from '../idempotency/idempotency.ts'
+import type { Transaction } from '../storage/database.ts'
 import type { HttpPlatform } from './platform.ts'
 import { JSON_TYPE } from './send-hook.ts'
 import { pathOf, type Surface } from './surface.ts'
@@ -26,10 +27,15 @@ export interface Idempotent {
 }
 
 interface Pending {
+  idempotency: Idempotency
   claim: Claim
   /** The next try may have another answer. */
   isPassing: boolean
+  /** What was asked for is committed, and the key knows it. */
+  isDone: boolean
 }
+
+const pending = new WeakMap<FastifyRequest, Pending>()
 
 const KEPT_HEADERS = ['location', 'etag']
 const LONGEST_PATH = 300
@@ -47,13 +53,15 @@ export function idempotentHooks(
 ): IdempotentHooks | undefined {
   const { idempotency, log } = platform
   if (idempotency === undefined) return undefined
-  const pending = new WeakMap<FastifyRequest, Pending>()
 
-  async function settle({ claim, isPassing }: Pending, reply: FastifyReply, payload: unknown): Promise<void> {
+  /** Of the answer as it leaves: what it becomes does not matter to a second try. */
+  function settling({ claim, isPassing, isDone }: Pending, reply: FastifyReply, payload: unknown) {
     const status = reply.statusCode
-    if (status >= 500 || isPassing || typeof payload !== 'string') return idempotency?.release(claim)
-    const body = isCallersOwn ? payload : blankSecrets(payload, blank)
-    return idempotency?.keep(claim, { status, headers: keptHeaders(reply), body })
+    if (status >= 500 || isPassing || typeof payload !== 'string') {
+      return async () => (isDone ? undefined : idempotency?.release(claim))
+    }
+    const answer = { status, headers: keptHeaders(reply), body: isCallersOwn ? payload : blankSecrets(payload, blank) }
+    return async () => idempotency?.keep(claim, answer)
   }
 
   return {
@@ -65,7 +73,7 @@ export function idempotentHooks(
       const keyed = { ...place, content: contentOf(request) }
       idempotency.begin(keyed, remake && ((kept) => remake(request, kept))).then((verdict) => {
         if (verdict.kind === 'first') {
-          pending.set(request, { claim: verdict.claim, isPassing: false })
+          pending.set(request, { idempotency, claim: verdict.claim, isPassing: false, isDone: false })
           done()
         } else replay(reply, verdict.answer)
       }, done)
@@ -81,14 +89,29 @@ export function idempotentHooks(
       const one = pending.get(request)
       if (one === undefined) return done(null, payload)
       pending.delete(request)
-      void settle(one, reply, payload ?? '')
+      const settle = settling(one, reply, payload ?? '')
+      void settle()
         .catch((error: unknown) => {
-          // What was asked for has happened: the caller is told. The key frees itself.
+          // What was asked for has happened, or not: the caller is told.
           log.warn({ err: error, request: request.id }, 'an answer could not be kept for its Idempotency-Key')
+          void idempotency.insist(settle)
         })
         .then(() => done(null, payload))
     },
   }
+}
+
+/**
+ * To be called in the transaction that does what was asked for, by an operation with `remake`: a repeat is answered even when this
+ * process dies before it has answered. Without a key it does nothing.
+ */
+export async function keepDone(tx: Transaction, request: FastifyRequest, answer: Omit<Answer, 'body'>): Promise<void> {
+  const one = pending.get(request)
+  if (one === undefined) return
+  await one.idempotency.keepDone(tx, one.claim, answer)
+  tx.afterCommit(() => {
+    one.isDone = true
+  })
 }
 
 function replay(reply: FastifyReply, { status, headers, body }: Answer): void {

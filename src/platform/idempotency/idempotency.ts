@@ -7,14 +7,16 @@
  *      └────────────────┘ release: the answer may be another one next time; or abandoned for a minute (a crash)
  *
  * Every arrow is one transaction, so it holds between several processes as well. What the request itself does is
- * another transaction: when a process dies between the two, a repeat runs the request again after that minute.
+ * another transaction: when a process dies between the two, a repeat runs the request again after that minute. An
+ * operation whose second run would fail says in its own transaction that it was done (`keepDone`), and a repeat is
+ * answered from what is there.
  */
 import { hash } from 'node:crypto'
-import { type Clock, MICROS_PER_MS, type Micros } from '../clock/clock.ts'
+import { type Clock, MICROS_PER_MS, type Micros, sleep } from '../clock/clock.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { JobEngine } from '../jobs/job-engine.ts'
 import type { PersonalDataPart } from '../personal-data/personal-data.ts'
-import type { Database } from '../storage/database.ts'
+import type { Database, Transaction } from '../storage/database.ts'
 import { emailMention, mentionsIn, userMention } from './mentions.ts'
 import { claimKey, deleteKeysOf, deleteOldKeys, findKey, type KeyPlace, keepAnswer, releaseKey } from './store.ts'
 
@@ -25,6 +27,9 @@ const LARGEST_BODY = 1024 * 1024
 const MOST_MENTIONS = 1_000
 const PURGE_EVERY_MS = 600_000
 const PURGE_BATCH = 500
+const INSIST_EVERY_MS = 1_000
+// Each may hold a kept answer.
+const MOST_INSISTING = 100
 
 const KEY = /^[\x21-\x7e]{1,255}$/
 
@@ -53,6 +58,7 @@ export type Verdict = { kind: 'first'; claim: Claim } | { kind: 'repeat'; answer
 export class Idempotency {
   readonly #db: Database
   readonly #clock: Clock
+  #insisting = 0
 
   constructor({ db, clock }: { db: Database; clock: Clock }) {
     this.#db = db
@@ -96,6 +102,27 @@ export class Idempotency {
     await this.#db.write((tx) => keepAnswer(tx, claim, { ...kept, mentions: fits ? mentions : [] }), {
       isolation: 'read committed',
     })
+  }
+
+  /** Part of the transaction that does what was asked for. From its commit on a repeat gets this answer, whose body is made anew. */
+  async keepDone(tx: Transaction, claim: Claim, { status, headers }: Omit<Answer, 'body'>): Promise<void> {
+    await keepAnswer(tx, claim, { status, headers: JSON.stringify(headers), body: null, mentions: [] })
+  }
+
+  /** Storage that did not take what became of a claim is asked again, until the key would be free by itself. */
+  async insist(settle: () => Promise<void>): Promise<void> {
+    if (this.#insisting >= MOST_INSISTING) return
+    this.#insisting++
+    const endAt = this.#clock.elapsedMs() + ABANDONED_MS
+    let isSettled = false
+    while (!isSettled && this.#clock.elapsedMs() < endAt) {
+      await sleep(this.#clock, INSIST_EVERY_MS)
+      isSettled = await settle().then(
+        () => true,
+        () => false,
+      )
+    }
+    this.#insisting--
   }
 
   /** The next request with the key runs. */

@@ -14,7 +14,7 @@ export interface IdempotencyKeysTable {
   status: number | null
   /** JSON. */
   headers: string | null
-  /** Null with a status: it was too large to be kept. */
+  /** Null with a status: it was too large to be kept, or is not yet. */
   body: Uint8Array | null
   /** When the request began; also tells one that took an abandoned key over from the one that left it. */
   created_at: Micros
