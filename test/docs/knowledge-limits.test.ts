@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { LONGEST_MS } from '../../src/knowledge/batch/batch-service.ts'
 import { MOST_OPERATIONS } from '../../src/knowledge/batch/schema-batch.ts'
+import { MOST_STREAMS, MOST_STREAMS_OF_CALLER } from '../../src/knowledge/history/change-streams.ts'
 import { TOMBSTONES_KEPT_MS } from '../../src/knowledge/history/changes-feed.ts'
 import { MOST_INCOMING } from '../../src/knowledge/link/store-relations.ts'
 import { MAX_CONTENT } from '../../src/knowledge/note/note-input.ts'
@@ -24,6 +25,7 @@ test('docs/knowledge.md names the limits that the code has', () => {
     ['Target of a link', [MAX_LINK_NAME]],
     ['Operations in a batch', [1, MOST_OPERATIONS, LONGEST_MS / 1_000]],
     ['Incoming relations in an answer', [MOST_INCOMING]],
+    ['Streams of changes', [MOST_STREAMS, MOST_STREAMS_OF_CALLER]],
     ['Project: name, path', [LONGEST_NAME, LONGEST_PATH]],
   ] as const) {
     assert.deepEqual(numbersIn(limits.get(what)).slice(0, numbers.length), numbers, what)

@@ -21,7 +21,7 @@ export function decodeChangesCursor(cursor: string): ChangesCursor {
   if (seq === undefined || toldAt === undefined || ![seq, toldAt].every(Number.isSafeInteger)) {
     throw new AppError(
       'invalid_argument',
-      'since is not a cursor of this feed: take it from the answer before, unchanged',
+      'This is not a cursor of the feed: give back `cursor` of an answer, or the id of an event, unchanged',
     )
   }
   return { seq, toldAt }

@@ -1,23 +1,35 @@
-import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
+import { type Clock, MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
 import { requireProject } from '../project/look-up.ts'
 import { decodeChangesCursor, encodeChangesCursor } from './changes-cursor.ts'
-import { CHANGES_TOPIC, hasReached, listChanges, type RecordedChange } from './store-changes.ts'
+import { CHANGES_TOPIC, hasReached, lastChange, listChanges, type RecordedChange } from './store-changes.ts'
 
 export interface ChangesPage {
   changes: RecordedChange[]
+  /** When they were read: part of the cursor behind each of them. */
+  toldAt: Micros
+  /** Up to where this page has told everything. */
+  reached: number
   cursor: string
   hasMore: boolean
 }
 
-export interface ChangesQuestion {
+interface PageQuestion {
   projectId: string
-  since: string | undefined
   limit: number
   /** How long to wait for a change when there is none. */
   waitMs: number
+}
+
+export interface ChangesQuestion extends PageQuestion {
+  since: string | undefined
+}
+
+interface FeedDeps {
+  db: Database
+  clock: Clock
 }
 
 const DAY_MS = 86_400_000
@@ -28,15 +40,25 @@ export const TOMBSTONES_SPARE_MS = DAY_MS
 // PostgreSQL tells nobody of changes.
 const LOOK_EVERY_MS = 500
 const BEGINNING = 0
+/** In place of a cursor: nothing that changed before. */
+const NOW = 'now'
 
 /** The last change of each note behind what the caller knows, waiting for one where it asks for that. */
 export async function readChanges(
-  { db, clock }: { db: Database; clock: Clock },
-  { projectId, since, limit, waitMs }: ChangesQuestion,
+  deps: FeedDeps,
+  { since, ...question }: ChangesQuestion,
+  signal: AbortSignal,
+): Promise<ChangesPage> {
+  return changesAfter(deps, { ...question, after: await positionOf(deps, question.projectId, since) }, signal)
+}
+
+/** The same behind a place in the order of changes. */
+export async function changesAfter(
+  { db, clock }: FeedDeps,
+  { projectId, after, limit, waitMs }: PageQuestion & { after: number },
   signal: AbortSignal,
 ): Promise<ChangesPage> {
   const endsAt = clock.elapsedMs() + waitMs
-  const after = since === undefined ? BEGINNING : await positionOf(db, clock, since)
   for (;;) {
     const project = await requireProject(db, projectId)
     const bell = new Bell(db, clock, project)
@@ -52,7 +74,14 @@ export async function readChanges(
   }
 }
 
-async function positionOf(db: Database, clock: Clock, since: string): Promise<number> {
+/** The place in the order of changes that a caller has come to. */
+export async function positionOf(
+  { db, clock }: FeedDeps,
+  projectId: string,
+  since: string | undefined,
+): Promise<number> {
+  if (since === undefined) return BEGINNING
+  if (since === NOW) return (await lastChange(db, (await requireProject(db, projectId)).id)) ?? BEGINNING
   const cursor = decodeChangesCursor(since)
   if (cursor.toldAt < clock.now() - TOMBSTONES_KEPT_MS * MICROS_PER_MS || !(await hasReached(db, cursor.seq))) {
     throw new AppError(
@@ -63,10 +92,11 @@ async function positionOf(db: Database, clock: Clock, since: string): Promise<nu
   return cursor.seq
 }
 
-function pageOf(rows: RecordedChange[], limit: number, after: number, toldAt: number): ChangesPage {
+function pageOf(rows: RecordedChange[], limit: number, after: number, toldAt: Micros): ChangesPage {
   const changes = rows.slice(0, limit)
-  const seq = changes.at(-1)?.seq ?? after
-  return { changes, cursor: encodeChangesCursor({ seq, toldAt }), hasMore: rows.length > limit }
+  const reached = changes.at(-1)?.seq ?? after
+  const cursor = encodeChangesCursor({ seq: reached, toldAt })
+  return { changes, toldAt, reached, cursor, hasMore: rows.length > limit }
 }
 
 /** Rings when the project changed after it was made. Made before one looks, so that no change falls in between. */

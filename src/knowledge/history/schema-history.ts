@@ -89,7 +89,11 @@ export const TrashRestoreBody = Type.Union([
 ])
 
 export const ChangesQuery = Type.Object({
-  since: Type.Optional(Type.String({ description: '`cursor` of the answer before; all notes without it.' })),
+  since: Type.Optional(
+    Type.String({
+      description: '`cursor` of the answer before; all notes without it; `now` for what changes from now on.',
+    }),
+  ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),
   wait: Type.Optional(
     Type.Integer({

@@ -72,6 +72,18 @@ export function listChanges(
     .execute()
 }
 
+/** Where the last change of the project stands. Writers of one project wait for one another, so none comes before it later. */
+export async function lastChange(reader: Reader, projectId: number): Promise<number | undefined> {
+  const row = await reader.query
+    .selectFrom('note_changes')
+    .select('seq')
+    .where('project_id', '=', projectId)
+    .orderBy('seq', 'desc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.seq
+}
+
 /** Whether this database has handed out such a number: one that was restored from a backup may not have. */
 export async function hasReached(reader: Reader, seq: number): Promise<boolean> {
   const { rows } = await (reader.engine === 'sqlite'

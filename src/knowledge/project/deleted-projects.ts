@@ -4,6 +4,7 @@ import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { enqueueJob } from '../../platform/jobs/enqueue.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
+import { CHANGES_TOPIC } from '../history/store-changes.ts'
 import { projectNotFound, requireProjectDetails } from './look-up.ts'
 import type { ProjectDetails } from './project.ts'
 import { projectName } from './project-name.ts'
@@ -57,6 +58,8 @@ export class DeletedProjects {
       const now = this.#clock.now()
       const purge = { projectId: project.id, deletedAt: now, organizationId: principal.organizationId }
       await markDeleted(tx, project, deleteNotes ? 'purging' : 'deleted', now)
+      // Whoever waits for changes has nothing to wait for any more.
+      tx.signal(CHANGES_TOPIC, String(project.id))
       const dueAt = now + (deleteNotes ? purgeInMs : KEPT_MS) * MICROS_PER_MS
       await enqueueJob(tx, { kind: PURGE_PROJECT, key: String(project.id), payload: purge, dueAt }, now)
       const changes = { name: { old: project.name }, delete_notes: { new: deleteNotes } }

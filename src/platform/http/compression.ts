@@ -9,7 +9,9 @@ import type { FastifyReply } from 'fastify'
 export type Coding = 'br' | 'gzip'
 
 export const MIN_COMPRESSED_BYTES = 1024
-const COMPRESSIBLE = /^(?:text\/|application\/(?:[\w.+-]*json|javascript|xml|yaml|[\w.+-]+\+xml)|image\/svg)/
+// A stream of events stays open for hours, and each would keep a window of some megabytes for a few bytes now and then.
+const COMPRESSIBLE =
+  /^(?:text\/(?!event-stream)|application\/(?:[\w.+-]*json|javascript|xml|yaml|[\w.+-]+\+xml)|image\/svg)/
 const ZERO = /^q=0(?:\.0{0,3})?$/
 // Quality 4 is as fast as gzip's default and smaller.
 const BROTLI: BrotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
@@ -58,7 +60,7 @@ export function compress(
   else gzip(body, keep)
 }
 
-/** Flushes with every chunk, so that a stream of events arrives as events. */
+/** Flushes with every chunk, so that what is sent bit by bit arrives bit by bit. */
 export function compressStream(source: Readable, coding: Coding): Readable {
   const packer =
     coding === 'br'
