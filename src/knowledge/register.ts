@@ -12,12 +12,15 @@ import { moveRoutes } from './move/routes-move.ts'
 import { noteRoutes } from './note/routes-notes.ts'
 import { projectJobs } from './project/project-jobs.ts'
 import { projectRoutes } from './project/routes-projects.ts'
+import { promptRoutes } from './prompt/routes-prompt.ts'
 import { searchJobs } from './search/outdated-rows.ts'
 import { reindexRoutes } from './search/routes-reindex.ts'
 import { searchRoutes } from './search/routes-search.ts'
+import { SearchService } from './search/search-service.ts'
 
 /** The table of contents of the knowledge surface. */
 export function registerKnowledge(server: FastifyInstance, deps: KnowledgeDeps): void {
+  const search = new SearchService(deps)
   historyJobs(deps)
   projectJobs(deps)
   searchJobs(deps)
@@ -30,7 +33,8 @@ export function registerKnowledge(server: FastifyInstance, deps: KnowledgeDeps):
   moveRoutes(server, deps)
   noteRoutes(server, deps)
   projectRoutes(server, deps)
+  promptRoutes(server, deps, search)
   reindexRoutes(server, deps)
   resolveRoutes(server, deps)
-  searchRoutes(server, deps)
+  searchRoutes(server, deps, search)
 }

@@ -9,6 +9,9 @@ import { MOST_INCOMING } from '../../src/knowledge/link/store-relations.ts'
 import { MAX_CONTENT } from '../../src/knowledge/note/note-input.ts'
 import { LONGEST_NAME } from '../../src/knowledge/project/project-name.ts'
 import { LONGEST_PATH } from '../../src/knowledge/project/project-path.ts'
+import { LONGEST_TOPIC } from '../../src/knowledge/prompt/schema-prompt.ts'
+import { LONGEST_EXCERPT } from '../../src/knowledge/prompt/write-note-part.ts'
+import { LONGEST_PROMPT } from '../../src/knowledge/prompt/write-prompt.ts'
 import { MAX_LINK_NAME } from '../../src/knowledge/text/wikilinks.ts'
 import { MAX_DEPTH, MAX_KEY, MAX_YAML } from '../../src/knowledge/text/yaml-read.ts'
 
@@ -25,6 +28,7 @@ test('docs/knowledge.md names the limits that the code has', () => {
     ['Target of a link', [MAX_LINK_NAME]],
     ['Operations in a batch', [1, MOST_OPERATIONS, LONGEST_MS / 1_000]],
     ['Incoming relations in an answer', [MOST_INCOMING]],
+    ['Prompt: whole; excerpt of a note; topic or query', [LONGEST_PROMPT, LONGEST_EXCERPT, LONGEST_TOPIC]],
     ['Streams of changes', [MOST_STREAMS, MOST_STREAMS_OF_CALLER]],
     ['Project: name, path', [LONGEST_NAME, LONGEST_PATH]],
   ] as const) {

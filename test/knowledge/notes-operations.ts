@@ -38,6 +38,8 @@ export const NOTES_OPERATIONS: Readonly<Record<string, NotesOperation>> = {
   'GET /v2/{project_id}/resource/{entity_id}': read(),
   'GET /v2/{project_id}/memory/recent': read(),
   'GET /v2/{project_id}/memory/*': read(),
+  'POST /v2/{project_id}/prompt/continue-conversation': read({ topic: 'secret' }),
+  'POST /v2/{project_id}/prompt/search': read({ query: 'secret' }),
   'POST /v2/{project_id}/search/': read({ text: 'secret' }),
   'POST /v2/{project_id}/search/reindex': write(),
   'POST /v2/{project_id}/inspect/query': read({ text: 'secret' }),

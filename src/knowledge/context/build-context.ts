@@ -15,13 +15,20 @@ import {
 import { findRelated, type Related, type RelatedOptions } from './find-related.ts'
 import { namedNotes } from './named-notes.ts'
 import { type Edge, Neighbourhood } from './neighbourhood.ts'
-import { type ItemPlace, type ItemType, pageOfItems, recentlyChanged, withCounts } from './primary-items.ts'
+import {
+  type CountedNote,
+  type ItemPlace,
+  type ItemType,
+  pageOfItems,
+  recentlyChanged,
+  withCounts,
+} from './primary-items.ts'
 import { contentsOf, observationsFrom } from './store-context.ts'
 import { relationsFrom } from './store-neighbours.ts'
 
 export interface ContextQuery extends RelatedOptions {
-  /** Null: whatever changed lately; `since` is set then. */
-  name: string | null
+  /** Null: whatever changed lately; `since` is set then. A list: the notes with these numbers, in this order. */
+  name: string | readonly number[] | null
   types: ReadonlySet<ItemType>
   page: number
   pageSize: number
@@ -50,11 +57,8 @@ export async function buildContext(
   project: Project,
   query: ContextQuery,
 ): Promise<ContextPage> {
-  const { types, page, pageSize, since } = query
-  const notes =
-    query.name === null
-      ? recentlyChanged(reader, project.id, since as Micros, types)
-      : withCounts(reader, namedNotes(reader, searchIndex, project, query.name, since), types)
+  const { types, page, pageSize } = query
+  const notes = primaryNotes(reader, searchIndex, project, query)
   const { places, hasMore } = await pageOfItems(notes, types, { offset: (page - 1) * pageSize, limit: pageSize })
   const around = new Neighbourhood(reader, project.id)
   await around.know(places.map(({ noteId }) => noteId))
@@ -79,6 +83,21 @@ export async function buildContext(
     })
   }
   return { results, hasMore }
+}
+
+function primaryNotes(
+  reader: Reader,
+  searchIndex: Pick<SearchIndex, 'caughtUp'>,
+  project: Project,
+  { name, types, since }: ContextQuery,
+): AsyncIterable<CountedNote[]> {
+  if (name === null) return recentlyChanged(reader, project.id, since as Micros, types)
+  const numbers = typeof name === 'string' ? namedNotes(reader, searchIndex, project, name, since) : oneBatch(name)
+  return withCounts(reader, numbers, types)
+}
+
+async function* oneBatch(ids: readonly number[]): AsyncGenerator<readonly number[]> {
+  yield ids
 }
 
 interface Run extends ItemPlace {

@@ -5,7 +5,7 @@ import type { ContextDocument, ContextFilterValues } from './schema-context.ts'
 import { sinceOf } from './timeframe.ts'
 
 /** `name` is null for recent activity. */
-export function contextQueryOf(name: string | null, filters: ContextFilterValues, now: Micros): ContextQuery {
+export function contextQueryOf(name: ContextQuery['name'], filters: ContextFilterValues, now: Micros): ContextQuery {
   const { type, depth = 1, timeframe, page = 1, page_size: pageSize = 10, max_related: maxRelated = 10 } = filters
   const since = timeframe === undefined ? null : sinceOf(timeframe, now)
   return { name, types: new Set(type ?? ['entity']), depth, maxRelated, since, page, pageSize }

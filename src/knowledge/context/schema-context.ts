@@ -18,7 +18,7 @@ const shared = {
   ),
 }
 
-const TIMEFRAME = {
+export const TIMEFRAME = {
   maxLength: 100,
   description: 'Only notes changed since: `7d`, `2 weeks ago`, `today`, an ISO date.',
 }
@@ -80,14 +80,16 @@ const RelationItem = Type.Object({
   ...times,
 })
 
+export const ContextResults = Type.Array(
+  Type.Object({
+    primary_result: Type.Union([EntityItem, ObservationItem, RelationItem]),
+    observations: Type.Array(ObservationItem),
+    related_results: Type.Array(Type.Union([EntityItem, RelationItem])),
+  }),
+)
+
 export const ContextDocument = Type.Object({
-  results: Type.Array(
-    Type.Object({
-      primary_result: Type.Union([EntityItem, ObservationItem, RelationItem]),
-      observations: Type.Array(ObservationItem),
-      related_results: Type.Array(Type.Union([EntityItem, RelationItem])),
-    }),
-  ),
+  results: ContextResults,
   metadata: Type.Object({
     uri: nullable(Type.String()),
     types: nullable(Type.Array(itemType)),

@@ -8,13 +8,12 @@ import { projectUrls } from '../project/urls.ts'
 import { inspectRoutes } from './routes-inspect.ts'
 import { SearchBody, SearchDocument, SearchPage } from './schema-search.ts'
 import { readSearch } from './search-request.ts'
-import { type SearchAnswer, SearchService } from './search-service.ts'
+import type { SearchAnswer, SearchService } from './search-service.ts'
 
 const READ = { surface: 'knowledge', access: 'notes_read', rateLimit: null } as const
 const BODY_LIMIT = 1024 * 1024
 
-export function searchRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
-  const service = new SearchService(deps)
+export function searchRoutes(server: FastifyInstance, deps: KnowledgeDeps, service: SearchService): void {
   inspectRoutes(server, deps, service)
 
   operation(server, {

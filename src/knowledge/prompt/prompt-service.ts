@@ -1,0 +1,93 @@
+import type { Micros } from '../../platform/clock/clock.ts'
+import { toRfc3339 } from '../../platform/clock/clock.ts'
+import { buildContext, type ContextResult } from '../context/build-context.ts'
+import { contextQueryOf } from '../context/context-document.ts'
+import type { KnowledgeDeps } from '../deps.ts'
+import type { Project } from '../note/note.ts'
+import { requireProject } from '../project/look-up.ts'
+import { readSearch } from '../search/search-request.ts'
+import type { SearchService } from '../search/search-service.ts'
+import { WantedWords } from '../search/wanted-words.ts'
+import { type PromptMaterial, writePrompt } from './write-prompt.ts'
+
+export interface PromptQuestion {
+  projectId: string
+  purpose: PromptMaterial['purpose']
+  /** Blank: whatever changed lately. */
+  topic: string
+  timeframe: string | null
+  /** Notes at most. */
+  limit: number
+  depth: number
+  /** Of each note. */
+  maxRelated: number
+}
+
+export interface Prompt {
+  text: string
+  topic: string | null
+  timeframe: string | null
+  /** How many notes the search found; 0 where there was none. */
+  searchCount: number
+  results: ContextResult[]
+  generatedAt: Micros
+}
+
+type PromptDeps = Pick<KnowledgeDeps, 'db' | 'clock' | 'settings' | 'searchIndex' | 'semantic' | 'baseUrl'>
+
+const RECENTLY = '7d'
+
+/** Puts together what an agent should know before it goes on. */
+export class PromptService {
+  readonly #deps: PromptDeps
+  readonly #search: SearchService
+
+  constructor(deps: PromptDeps, search: SearchService) {
+    this.#deps = deps
+    this.#search = search
+  }
+
+  async write(asked: PromptQuestion): Promise<Prompt> {
+    const { db, clock, searchIndex, baseUrl } = this.#deps
+    const generatedAt = clock.now()
+    const topic = asked.topic.trim() || null
+    const timeframe = asked.timeframe ?? (topic === null ? RECENTLY : null)
+    const filters = {
+      depth: asked.depth,
+      max_related: asked.maxRelated,
+      page_size: asked.limit,
+      ...(timeframe !== null && { timeframe }),
+    }
+    // What is wrong with the timeframe is told before anything is looked for.
+    const recent = contextQueryOf(null, filters, generatedAt)
+    const project = await requireProject(db, asked.projectId)
+    const found = topic === null ? null : await this.#find(project, topic, asked.limit, recent.since, generatedAt)
+    const query = { ...recent, name: found === null ? null : found.noteIds }
+    const { results } = await db.read((snapshot) => buildContext(snapshot, searchIndex, project, query))
+    const text = writePrompt({
+      purpose: asked.purpose,
+      topic,
+      timeframe,
+      projectName: project.name,
+      projectUrl: `${baseUrl()}/v2/${project.externalId}`,
+      results,
+      wanted: found?.wanted ?? null,
+    })
+    return { text, topic, timeframe, searchCount: found?.noteIds.length ?? 0, results, generatedAt }
+  }
+
+  /** Notes only: their texts have everything that their parts say. */
+  async #find(project: Project, topic: string, limit: number, since: Micros | null, now: Micros) {
+    const after = since === null ? {} : { after_date: toRfc3339(since) }
+    const request = readSearch({ text: topic, entity_types: ['entity'], retrieval_mode: this.#mode(), ...after }, now)
+    const { hits, question } = await this.#search.find(project, request, { limit, offset: 0 })
+    const noteIds = hits.slice(0, limit).map(({ noteId }) => noteId)
+    return { noteIds, wanted: question === null ? null : new WantedWords(question) }
+  }
+
+  /** Agents seldom use the words of a note: where nobody decided it, meaning counts as well. Null: what the operator set. */
+  #mode(): 'hybrid' | null {
+    const { settings, semantic } = this.#deps
+    return settings.default_search_type === 'auto' && semantic !== null ? 'hybrid' : null
+  }
+}
