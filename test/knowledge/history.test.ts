@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { get, type IncomingMessage } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
+import { newId } from '../../src/platform/ids/uuid.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { client, type TestClient } from '../support/test-client.ts'
 
@@ -165,6 +166,29 @@ test('a note whose place or id is in use stays in the trash, or goes elsewhere',
   await api.delete(urlOf(old), 200)
   await api.put(urlOf(old), 201, { body: { title: 'Same id', directory: '', content: '' } })
   assert.match((await api.post(restore, 409)).body.detail, /already exists/)
+})
+
+test('of several notes that had one id, each can be restored and deleted by its number', async () => {
+  const own = await newProject('one id')
+  const id = newId()
+  for (const title of ['one', 'two', 'three']) {
+    await api.put(`${own}/entities/${id}`, 201, { body: { title } })
+    await api.delete(`${own}/entities/${id}`, 200)
+  }
+  const { body: trash } = await api.get(`${own}/trash`, 200)
+  const numbers = Object.fromEntries(
+    trash.entities.map(({ title, entity_id }: { title: string; entity_id: number }) => [title, entity_id]),
+  )
+  const restore = (entity_id: number, status: number) =>
+    api.post<Made & { title: string }>(`${own}/trash/${id}/restore`, status, { body: { entity_id } })
+  await restore(Math.max(...(Object.values(numbers) as number[])) + 1, 404)
+  assert.equal((await restore(numbers.one, 200)).body.title, 'one')
+  await restore(numbers.two, 409)
+  assert.deepEqual((await api.delete(`${own}/trash/${id}?entity_id=${numbers.three}`, 200)).body, { deleted: true })
+  assert.deepEqual((await api.delete(`${own}/trash/${id}?entity_id=${numbers.three}`, 200)).body, { deleted: false })
+  const titles = (await api.get(`${own}/trash`, 200)).body.entities.map(({ title }: { title: string }) => title)
+  assert.deepEqual(titles, ['two'])
+  await api.get(`${own}/entities/${id}`, 200)
 })
 
 test('what is deleted from the trash is gone for ever', async () => {

@@ -95,9 +95,7 @@ eachDatabase('notes that are changed at the same time', ({ engine, open, openAga
     )
     assert.equal(deleted.filter((one) => one).length, 1)
     const restored = await outcomes(
-      Array.from({ length: 8 }, (_, n) =>
-        new TrashService((both[n % 2] as NotesWorld).deps).restore(writer, place, null),
-      ),
+      Array.from({ length: 8 }, (_, n) => new TrashService((both[n % 2] as NotesWorld).deps).restore(writer, place)),
     )
     assert.equal(restored.filter((one) => typeof one === 'object').length, 1)
     assert.ok(restored.every((one) => typeof one === 'object' || one === 'not_found' || one === 'conflict'))

@@ -128,7 +128,7 @@ export function playOf(step: Step, model: NotesModel, world: NotesWorld): Play |
       }
     case 'restore':
       return {
-        real: async () => ({ document: await new TrashService(deps).restore(writer, place, null) }),
+        real: async () => ({ document: await new TrashService(deps).restore(writer, place) }),
         model: () => model.restore(known.externalId),
       }
     case 'revert': {

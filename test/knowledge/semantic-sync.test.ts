@@ -47,7 +47,7 @@ eachDatabase('vectors follow notes', ({ open, openAgain }) => {
     await running.sync.caughtUp(world.project.id)
     assert.deepEqual(await storedVectors(world), [])
     assert.equal((await running.sync.status(world.project)).notes, 0)
-    await new TrashService(world.deps).restore(world.writer, { projectId: world.projectId, noteId }, null)
+    await new TrashService(world.deps).restore(world.writer, { projectId: world.projectId, noteId })
     await running.sync.caughtUp(world.project.id)
     assert.equal((await storedVectors(world)).length, 1)
   })

@@ -10,6 +10,7 @@ import {
   encodeNumbers,
   PageQuery,
   TrashDocument,
+  TrashPurgeQuery,
   TrashRestoreBody,
   trashedDocument,
   trashPosition,
@@ -45,14 +46,15 @@ export function trashRoutes(server: FastifyInstance, deps: KnowledgeDeps): void 
     operationId: 'RestoreFromTrash',
     summary: 'Bring a deleted note back',
     description:
-      'With its id, its versions and the links to it. 409 when its path or its id is in use meanwhile; `destination_path` brings it to another path.',
+      'With its id, its versions and the links to it. 409 when its path or its id is in use meanwhile; `destination_path` brings it to another path. An id that was used again may have several notes in the trash: `entity_id` says which.',
     surface: 'knowledge',
     access: 'notes_write',
     rateLimit: null,
     schema: { params: NotePath, body: TrashRestoreBody, response: { 200: EntityDocument } },
     async handler(request, reply) {
       const { params, body } = request
-      const document = await trash.restore(writerOf(request), placeOf(params), body?.destination_path ?? null)
+      const wish = { destinationPath: body?.destination_path, number: body?.entity_id }
+      const document = await trash.restore(writerOf(request), placeOf(params), wish)
       reply.header('etag', etagOf(document))
       return document
     },
@@ -67,9 +69,10 @@ export function trashRoutes(server: FastifyInstance, deps: KnowledgeDeps): void 
     surface: 'knowledge',
     access: 'notes_write',
     rateLimit: null,
-    schema: { params: NotePath, response: { 200: DeleteAnswer } },
+    schema: { params: NotePath, querystring: TrashPurgeQuery, response: { 200: DeleteAnswer } },
     async handler(request) {
-      return { deleted: await trash.purge(writerOf(request), placeOf(request.params)) }
+      const { params, query } = request
+      return { deleted: await trash.purge(writerOf(request), placeOf(params), query.entity_id) }
     },
   })
 }

@@ -66,6 +66,7 @@ export const TrashDocument = Type.Object({
   entities: Type.Array(
     Type.Object({
       external_id: Type.String(),
+      entity_id: Type.Integer({ description: 'Tells several apart that had the same id.' }),
       title: Type.String(),
       note_type: Type.String(),
       permalink: nullableText,
@@ -79,14 +80,24 @@ export const TrashDocument = Type.Object({
   next_cursor: nextCursor,
 })
 
+const whichOne = (without: string) =>
+  Type.Integer({
+    minimum: 1,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: `Which one of several that had this id; ${without}.`,
+  })
+
 export const TrashRestoreBody = Type.Union([
   Type.Object({
+    entity_id: Type.Optional(Type.Union([whichOne('the last deleted without it'), Type.Null()])),
     destination_path: Type.Optional(
       Type.Union([Type.String({ description: 'Another path; its old one without it.' }), Type.Null()]),
     ),
   }),
   Type.Null(),
 ])
+
+export const TrashPurgeQuery = Type.Object({ entity_id: Type.Optional(whichOne('all of them without it')) })
 
 export const ChangesQuery = Type.Object({
   since: Type.Optional(
@@ -132,6 +143,7 @@ export function trashedDocument(trashed: TrashedNote): Static<typeof TrashDocume
   const { title, note_type, permalink, version, size } = JSON.parse(trashed.note) as Note
   return {
     external_id: trashed.external_id,
+    entity_id: trashed.note_id,
     title,
     note_type,
     permalink,

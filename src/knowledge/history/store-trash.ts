@@ -81,13 +81,14 @@ export function listTrash(
     .execute()
 }
 
-/** The note as it was; of several with the id, which happens when it was made anew, the last one deleted. */
+/** The note as it was; of several with the id, which happens when it was made anew, the one with the number or the last one deleted. */
 export async function findTrashed(
   reader: Reader,
   projectId: number,
   externalId: string,
+  number: number | null = null,
 ): Promise<NoteWithContent | undefined> {
-  const row = await reader.query
+  const query = reader.query
     .selectFrom('note_trash')
     .select(['note', 'content'])
     .where('project_id', '=', projectId)
@@ -95,7 +96,7 @@ export async function findTrashed(
     .orderBy('deleted_at', 'desc')
     .orderBy('note_id', 'desc')
     .limit(1)
-    .executeTakeFirst()
+  const row = await (number === null ? query : query.where('note_id', '=', number)).executeTakeFirst()
   return row === undefined ? undefined : { ...(JSON.parse(row.note) as Note), content: row.content }
 }
 

@@ -29,6 +29,13 @@ export interface TrashPage {
   next: TrashPosition | null
 }
 
+export interface RestoreWish {
+  /** Its old one without it. */
+  destinationPath?: string | null | undefined
+  /** Which one of several that had the id; the last deleted without it. */
+  number?: number | null | undefined
+}
+
 export class TrashService {
   readonly #deps: KnowledgeDeps
 
@@ -47,11 +54,15 @@ export class TrashService {
   }
 
   /** Brings the note back with its id and its past, at its old path or another one. */
-  restore(writer: Writer, { projectId, noteId }: NotePlace, destinationPath: string | null): Promise<EntityDocument> {
+  restore(
+    writer: Writer,
+    { projectId, noteId }: NotePlace,
+    { destinationPath = null, number = null }: RestoreWish = {},
+  ): Promise<EntityDocument> {
     return writeIn(this.#deps, writer, projectId, async (tx, context) => {
       const { project, settings } = context
       const externalId = knowledgeId(noteId)
-      const trashed = externalId === null ? undefined : await findTrashed(tx, project.id, externalId)
+      const trashed = externalId === null ? undefined : await findTrashed(tx, project.id, externalId, number)
       if (externalId === null || trashed === undefined) throw notInTrash(noteId)
       if (await isExternalIdTaken(tx, externalId)) {
         throw new AppError('conflict', `A note with the id ${externalId} already exists: delete it first`)
@@ -69,11 +80,12 @@ export class TrashService {
     })
   }
 
-  /** Forever. False when there is nothing with that id in the trash. */
-  purge(writer: Writer, { projectId, noteId }: NotePlace): Promise<boolean> {
+  /** Forever. `number`: only this one of those with the id. False when there is none in the trash. */
+  purge(writer: Writer, { projectId, noteId }: NotePlace, number: number | null = null): Promise<boolean> {
     return writeIn(this.#deps, writer, projectId, async (tx, { project, principal, client }) => {
       const externalId = knowledgeId(noteId)
-      const numbers = externalId === null ? [] : await trashedNumbers(tx, project.id, externalId)
+      const all = externalId === null ? [] : await trashedNumbers(tx, project.id, externalId)
+      const numbers = number === null ? all : all.filter((one) => one === number)
       if (externalId === null || numbers.length === 0) return false
       await deleteRevisions(tx, numbers)
       await deleteTrash(tx, numbers)
