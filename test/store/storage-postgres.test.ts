@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:net'
 import { after, before, describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { isAppError } from '../../src/platform/errors/app-error.ts'
@@ -8,6 +9,7 @@ import type { Database } from '../../src/platform/storage/database.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
 import { PostgresDatabase } from '../../src/platform/storage/postgres.ts'
 import { tempDir } from '../support/each-database.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { postgresUnavailable } from '../support/postgres.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
@@ -138,6 +140,36 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
     assert.equal(await itemValue(db, 'unheard'), undefined)
     await quick.write((tx) => sql`select pg_sleep(0.4)`.execute(tx.query), { alone: true })
     await quick.close()
+  })
+
+  test('a connection that listens and falls silent is found out by the next question, and replaced', async () => {
+    await using proxy = await startTcpProxy(database.url)
+    const clock = new FakeClock()
+    const listening = new PostgresDatabase({ ...options, clock, url: proxy.url, answerTimeoutMs: 200 })
+    await listening.open()
+    let wakeUps = 0
+    const woken = gate()
+    listening.subscribe('wake', () => {
+      wakeUps++
+      woken.open()
+    })
+    /** Until it sleeps, before the next question or the next try. */
+    const asleep = async () => {
+      while (clock.waiting === 0) await nextTurn()
+    }
+    for (let questions = 0; questions < 3; questions++) {
+      await asleep()
+      await clock.advance(30_000)
+    }
+    await asleep()
+    assert.equal(wakeUps, 0)
+    proxy.fallSilent()
+    await clock.advance(30_000)
+    await asleep()
+    proxy.speakAgain()
+    await clock.advance(100)
+    await woken.opened
+    await listening.close()
   })
 
   test('a server that is not there is told in one sentence', async () => {

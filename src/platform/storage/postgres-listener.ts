@@ -1,5 +1,6 @@
+import { once } from 'node:events'
 import pg from 'pg'
-import { type Clock, settlesWithin, sleep } from '../clock/clock.ts'
+import { type Clock, sleep } from '../clock/clock.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Signals } from './signals.ts'
 
@@ -71,16 +72,20 @@ export class PostgresListener {
     }
   }
 
-  async #listen(client: pg.Client, ended: Promise<void>): Promise<void> {
+  async #listen(client: pg.Client, ended: AbortSignal): Promise<void> {
     client.on('notification', ({ payload }) => this.#receive(payload ?? ''))
     // NOTE A client that is ended while it connects never settles `connect`.
-    await Promise.race([client.connect(), ended])
+    await Promise.race([client.connect(), once(ended, 'abort')])
     await client.query(`listen ${SIGNAL_CHANNEL}`)
   }
 
   /** Until the connection is gone. One that fails without a word is found out by a question from time to time. */
-  async #watch(client: pg.Client, ended: Promise<void>): Promise<void> {
-    while (!(await settlesWithin(this.#options.clock, ASK_EVERY_MS, ended))) await client.query('select 1')
+  async #watch(client: pg.Client, ended: AbortSignal): Promise<void> {
+    for (;;) {
+      await sleep(this.#options.clock, ASK_EVERY_MS, ended).catch(() => {})
+      if (ended.aborted) return
+      await client.query('select 1')
+    }
   }
 
   #receive(payload: string): void {
@@ -96,9 +101,9 @@ export class PostgresListener {
   }
 }
 
-function endOf(client: pg.Client): Promise<void> {
-  return new Promise((resolve) => {
-    client.on('error', () => resolve())
-    client.on('end', () => resolve())
-  })
+function endOf(client: pg.Client): AbortSignal {
+  const ended = new AbortController()
+  client.on('error', () => ended.abort())
+  client.on('end', () => ended.abort())
+  return ended.signal
 }
