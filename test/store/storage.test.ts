@@ -125,6 +125,23 @@ eachDatabase('storage', (context) => {
     assert.deepEqual(heard, ['last'])
   })
 
+  test('who fails at a signal keeps it from nobody else, and the next ones are heard', async () => {
+    const db = await openWithItems(context)
+    const heard: string[] = []
+    const { opened, open } = gate()
+    db.subscribe('topic', () => {
+      throw new Error('on purpose')
+    })
+    db.subscribe('topic', (body) => {
+      heard.push(body)
+      if (body === 'second') open()
+    })
+    await db.write(async (tx) => tx.signal('topic', 'first'))
+    await db.write(async (tx) => tx.signal('topic', 'second'))
+    await opened
+    assert.deepEqual(heard, ['first', 'second'])
+  })
+
   test('what is sent without waiting is seen by what follows, and is part of the change', async () => {
     const db = await openWithItems(context)
     await db.write(async (tx) => {

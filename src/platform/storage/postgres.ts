@@ -47,7 +47,7 @@ export class PostgresDatabase implements Database {
   readonly #pool: pg.Pool
   readonly #clock: Clock
   readonly #log: Logger
-  readonly #signals = new Signals()
+  readonly #signals: Signals
   readonly #listener: PostgresListener
 
   constructor({ url, poolSize, clock, log, answerTimeoutMs = ANSWER_TIMEOUT_MS }: PostgresOptions) {
@@ -62,6 +62,7 @@ export class PostgresDatabase implements Database {
     this.#url = url
     this.#clock = clock
     this.#log = log
+    this.#signals = new Signals(log)
     // A pipeline: what does not need the answer to the statement before it is sent at once, and answered in order.
     this.#pool = new pg.Pool({
       ...connection,

@@ -134,21 +134,24 @@ export class SqliteWriter {
 
   async #pump(): Promise<void> {
     const stopWatching = this.#watch()
-    // One turn of the event loop first: all requests that arrived together share the first commit.
-    await nextTurn()
-    while (this.#quick.length > 0 || this.#alone.length > 0 || this.#between.length > 0) {
-      let batch = this.#quick.splice(0, BATCH_OPERATIONS)
-      while (batch.length > 0) batch = await this.#commitTogether(batch, this.#carefulBatches > 0)
-      const long = this.#alone.shift()
-      // Without a savepoint: there is nobody else to spare, and inside one SQLite keeps a copy of every page of every statement.
-      if (long !== undefined) await this.#commitTogether([long], false)
-      this.#between.shift()?.()
-      await this.#gather()
-      // Those just answered may send their next write now, and it joins the next batch.
+    try {
+      // One turn of the event loop first: all requests that arrived together share the first commit.
       await nextTurn()
+      while (this.#quick.length > 0 || this.#alone.length > 0 || this.#between.length > 0) {
+        let batch = this.#quick.splice(0, BATCH_OPERATIONS)
+        while (batch.length > 0) batch = await this.#commitTogether(batch, this.#carefulBatches > 0)
+        const long = this.#alone.shift()
+        // Without a savepoint: there is nobody else to spare, and inside one SQLite keeps a copy of every page of every statement.
+        if (long !== undefined) await this.#commitTogether([long], false)
+        this.#between.shift()?.()
+        await this.#gather()
+        // Those just answered may send their next write now, and it joins the next batch.
+        await nextTurn()
+      }
+    } finally {
+      stopWatching()
+      this.#running = undefined
     }
-    stopWatching()
-    this.#running = undefined
   }
 
   /** The more share a commit, the less each of them costs: they wait for one another as long as the disk is busy anyway. */
@@ -272,7 +275,7 @@ export class SqliteWriter {
     }
     outcome.operation.resolve(outcome.value as never)
     for (const callback of outcome.tx.commitCallbacks ?? []) this.#guard(callback)
-    for (const { topic, body } of outcome.tx.signals ?? []) this.#guard(() => this.#signals.emit(topic, body))
+    for (const { topic, body } of outcome.tx.signals ?? []) this.#signals.emit(topic, body)
   }
 
   // NOTE A defect in a callback must not stop the writer: the change is durable and the next ones are waiting.
@@ -285,7 +288,12 @@ export class SqliteWriter {
   }
 
   #abandon(operations: Operation[], error: unknown): void {
-    this.#rollBack()
+    try {
+      this.#rollBack()
+    } catch (failure) {
+      // The next commit tries again before it begins.
+      this.#log.error({ err: failure }, 'a change that failed could not be rolled back')
+    }
     for (const operation of operations) operation.reject(toStorageError(error))
   }
 
@@ -298,6 +306,7 @@ export class SqliteWriter {
     const giveUpAt = this.#clock.elapsedMs() + LOCK_WAIT_MS
     for (;;) {
       try {
+        this.#rollBack()
         if (this.#isLogUnsafe) this.#emptyLog()
         this.#connection.execute('begin immediate', [])
         return

@@ -22,7 +22,7 @@ export class SqliteDatabase implements Database {
   readonly engine = 'sqlite'
   readonly query: Kysely<Tables>
   readonly file: string
-  readonly #signals = new Signals()
+  readonly #signals: Signals
   readonly #writer: SqliteWriter
   readonly #traces: SqliteTraces
   readonly #reader: SqliteConnection
@@ -35,6 +35,7 @@ export class SqliteDatabase implements Database {
   /** `syncLog`: for tests of a disk that fails. */
   constructor(file: string, clock: Clock, log: Logger, syncLog?: (descriptor: number) => Promise<void>) {
     this.file = file
+    this.#signals = new Signals(log)
     this.#writer = new SqliteWriter({
       connection: new SqliteConnection(file, { readOnly: false }),
       walLog: new SqliteLog(file, clock, syncLog),
