@@ -11,7 +11,6 @@ import { requireRole } from '../look-up.ts'
 import { pageOf, sortOf } from '../page.ts'
 import { pageFields, sortField } from '../schema-fields.ts'
 import { UserLister } from '../user/list-users.ts'
-import { readFresh } from '../user/read-fresh.ts'
 import { userDocuments } from '../user/user-document.ts'
 import { UserService } from '../user/user-service.ts'
 import { pageMeta, UserListDocument } from '../wire.ts'
@@ -45,8 +44,7 @@ export function roleUserRoutes(server: FastifyInstance, deps: UsersDeps): void {
   async function members({ organizationId }: Principal, roleId: RoleId, query: Static<typeof MembersQuery>) {
     const { field: sort, descending } = sortOf(query.sort ?? 'name')
     const wanted = { page: pageOf(query), order: { sort, descending }, filter: query.filter, memberOf: roleId }
-    return readFresh(db, async (snapshot) => {
-      const list = await lister.list(snapshot, organizationId, wanted)
+    return lister.read(organizationId, wanted, async (snapshot, list) => {
       const documents = await userDocuments(snapshot, organizationId, list.users, deps.baseUrl())
       return { ...documents, meta: pageMeta(list) }
     })

@@ -6,6 +6,7 @@ import type { FoundUsers } from './found-users.ts'
 import { OldSnapshot } from './read-fresh.ts'
 import { eventsSince, numbersOf, type RecentEvent } from './store-user-changes.ts'
 import { listVersion } from './store-user-list.ts'
+import { Turns } from './turns.ts'
 
 export interface Search {
   key: string
@@ -46,7 +47,7 @@ export class KeptSearches {
   readonly #late: number
   readonly #longestMs: number
   readonly #kept = new Map<string, Kept>()
-  readonly #turns = new Map<string, Promise<unknown>>()
+  readonly #turns = new Turns()
 
   constructor({ engine, clock }: { engine: Engine; clock: Clock }) {
     this.#clock = clock
@@ -56,17 +57,11 @@ export class KeptSearches {
 
   /** Whoever wants the same search waits for their turn, so nobody meets one that is just being changed. */
   async use<T>(reader: Reader, search: Search, work: (found: FoundUsers) => Promise<T>): Promise<T> {
-    const { key } = search
-    const before = this.#turns.get(key)
-    const turn = (async () => {
-      await before?.catch(() => undefined)
-      return this.#use(reader, search, work)
-    })()
-    this.#turns.set(key, turn)
+    const endTurn = await this.#turns.take(search.key)
     try {
-      return await turn
+      return await this.#use(reader, search, work)
     } finally {
-      if (this.#turns.get(key) === turn) this.#turns.delete(key)
+      endTurn()
     }
   }
 

@@ -11,8 +11,10 @@ import type { Database, Reader } from '../../platform/storage/database.ts'
 import { readTallies } from '../../platform/tally/store.ts'
 import type { ListCounts, Page } from '../page.ts'
 import { findRoles, roleTally } from '../role/store-roles.ts'
+import { readFresh } from './read-fresh.ts'
 import { countRun, listVersion, type Run, type UserOrder, usersByNumber } from './store-user-list.ts'
 import { usersTally } from './store-users.ts'
+import { Turns } from './turns.ts'
 import type { User, UserGroup } from './user.ts'
 import { searchFor } from './user-keys.ts'
 import { type Listing, numberOf, STEP_PLACES, selectFarPlaces } from './user-places.ts'
@@ -33,7 +35,7 @@ export interface UserQuery {
 }
 
 export interface UserListerOptions {
-  db: Pick<Database, 'engine'>
+  db: Pick<Database, 'engine' | 'read'>
   clock: Clock
   /** Smaller ones make a test go the ways of a large table. */
   limits?: Partial<SearchLimits>
@@ -49,16 +51,39 @@ const KINDS = [false, true]
 const CACHED_COUNTS = 1_000
 
 export class UserLister {
+  readonly #db: Pick<Database, 'read'>
   readonly #counts: VersionCache<number>
+  readonly #turns = new Turns()
   readonly #search: UserSearch
   readonly #step: number
 
   constructor({ db, clock, limits = {}, onUnindexed }: UserListerOptions) {
+    this.#db = db
     // Numbers of audit events are given out before the commit on PostgreSQL, so one may appear behind a later one.
     const maxAgeMs = db.engine === 'sqlite' ? Number.POSITIVE_INFINITY : 1_000
     this.#counts = new VersionCache({ clock, maxAgeMs, maxSize: CACHED_COUNTS })
     this.#search = new UserSearch({ engine: db.engine, clock, limits, onUnindexed })
     this.#step = limits.stepRows ?? STEP_PLACES
+  }
+
+  /**
+   * A list, and what is made of it out of the same snapshot. Few snapshots can be open at the same time: whoever searches for the
+   * same as somebody else waits for their turn without one.
+   */
+  async read<T>(
+    organizationId: OrganizationId,
+    query: UserQuery,
+    work: (snapshot: Reader, list: UserList) => Promise<T>,
+  ): Promise<T> {
+    const key = searchKey(organizationId, query)
+    const endTurn = key === undefined ? undefined : await this.#turns.take(key)
+    try {
+      return await readFresh(this.#db, async (snapshot) =>
+        work(snapshot, await this.list(snapshot, organizationId, query)),
+      )
+    } finally {
+      endTurn?.()
+    }
   }
 
   /** To be given a snapshot, so that page and counts agree. */
@@ -115,6 +140,14 @@ export class UserLister {
       return count
     })
   }
+}
+
+/** Undefined for what is no search: its places come from an index, its counts from tallies. */
+function searchKey(organizationId: OrganizationId, query: UserQuery): string | undefined {
+  const { filter = '', statuses, serviceAccount, roleIds, memberOf } = query
+  const text = searchFor(filter)
+  if (text === undefined || (text === '' && (roleIds ?? []).length < 2)) return undefined
+  return JSON.stringify([organizationId, text, statuses?.toSorted(), serviceAccount, roleIds?.toSorted(), memberOf])
 }
 
 /** Whoever had a role that was deleted may still be marked as having it. */

@@ -10,7 +10,6 @@ import { requireUser } from '../look-up.ts'
 import { pageMeta, UserDocument, UserListDocument } from '../wire.ts'
 import { drawIcon } from './icon.ts'
 import { UserLister } from './list-users.ts'
-import { readFresh } from './read-fresh.ts'
 import { currentUserRoutes } from './routes-current-user.ts'
 import {
   newUserOf,
@@ -70,10 +69,10 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps): void {
     schema: { querystring: UserListQuery, response: { 200: UserListDocument } },
     async handler(request, reply) {
       const { organizationId } = callerOf(request)
-      const document = await readFresh(db, async (snapshot) => {
-        const list = await lister.list(snapshot, organizationId, userQueryOf(request.query))
-        return { ...(await documents.many(snapshot, organizationId, list.users)), meta: pageMeta(list) }
-      })
+      const document = await lister.read(organizationId, userQueryOf(request.query), async (snapshot, list) => ({
+        ...(await documents.many(snapshot, organizationId, list.users)),
+        meta: pageMeta(list),
+      }))
       return sendDocument(reply, document)
     },
   })
