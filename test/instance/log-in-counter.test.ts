@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { insertLogIns } from '../../src/instance/numbers/store-log-ins.ts'
+import { DAYS_PER_WEEK, dayOf } from '../../src/instance/numbers/weeks.ts'
 import type { UserId } from '../../src/platform/auth/principal.ts'
 import type { Database, Reader } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { adminWorld } from './admin-world.ts'
+
+const WEEK_MS = DAYS_PER_WEEK * 86_400_000
 
 /** The administrator and two users, who were all there today, as far as `numbers` was told. */
 async function busyWorld(db: Database) {
@@ -102,5 +106,24 @@ eachDatabase('counting who was there', ({ open }) => {
     assert.deepEqual(await active({ takesMs: 0 }), gone)
     await clock.advance(60_000)
     assert.deepEqual(await active({ takesMs: 0 }), gone)
+  })
+
+  test('is done once for a week that is over, however long the server runs', async () => {
+    const { db, clock, keeper, numbers, ada } = await busyWorld(await open())
+    const readWeeks = () =>
+      db.read(async (snapshot) => {
+        const read = await numbers.readNumbers(snapshot, await keeper.effectiveSettings(snapshot), 1)
+        return read.weeks.slice(1)
+      })
+    for (let week = 0; week < 14; week++) {
+      await readWeeks()
+      await clock.advance(WEEK_MS)
+    }
+    // Nobody can have been there in weeks that were over a week ago: who counts them again shows it.
+    const today = dayOf(clock.now())
+    const days = [2, 3, 4, 5, 6, 7, 8, 9, 10, 11].map((weeks) => ({ day: today - weeks * DAYS_PER_WEEK, user_id: ada }))
+    await db.write((tx) => insertLogIns(tx, days))
+    const logIns = (await readWeeks()).map(({ logins }) => logins)
+    assert.deepEqual(logIns, [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0])
   })
 })

@@ -68,6 +68,7 @@ export class NumbersReader {
         registrations: sumOf(registered, monday),
       })
     }
+    this.#forgetBefore(mondays.at(-1) as Day)
     return weeks
   }
 
@@ -76,16 +77,12 @@ export class NumbersReader {
     if (known !== undefined) return known
     const count = await countLogIns(reader, monday, monday + DAYS_PER_WEEK - 1)
     // A day later, rows that were on their way at midnight have arrived, whatever the clock of their process says.
-    if (monday + DAYS_PER_WEEK < today) this.#keep(monday, count)
+    if (monday + DAYS_PER_WEEK < today) this.#past.set(monday, count)
     return count
   }
 
-  #keep(monday: Day, count: number): void {
-    this.#past.set(monday, count)
-    for (const oldest of this.#past.keys()) {
-      if (this.#past.size <= ACTIVITY_WEEKS) return
-      this.#past.delete(oldest)
-    }
+  #forgetBefore(monday: Day): void {
+    for (const known of this.#past.keys()) if (known < monday) this.#past.delete(known)
   }
 }
 
