@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { exportBlocks, importBlocks } from '../../src/instance/domains/import-blocks.ts'
 import { readListedBlocks } from '../../src/instance/domains/store-blocks.ts'
 import { readDomainNames } from '../../src/instance/domains/store-named-domains.ts'
@@ -168,6 +169,33 @@ eachDatabase('domain blocks', ({ open, openAgain }) => {
     assert.deepEqual(await refusal(importBlocks(blockOptions, operator, endless)), { base: 'ERR_TOO_LONG' })
     const events = await auditOf(db, 'domain_blocks')
     assert.equal(events.flatMap(({ changes }) => changes.domains.new).length, 3_000, 'each is in the log')
+  })
+
+  test('a line counts as covered by one far before it in the file, whether that was imported or only rehearsed', async () => {
+    const { blockOptions, operator } = await adminWorld(await open())
+    const others = Array.from({ length: 2_500 }, (_, n) => `d${n}.example,silence`)
+    const csv = ['domain,severity', 'covering.example,suspend', ...others, 'a.b.covering.example,silence'].join('\n')
+    for (const dryRun of [true, false]) {
+      const report = await importBlocks(blockOptions, operator, { csv, ...NO_WISH, dryRun })
+      assert.deepEqual([report.imported, report.skipped], [2_501, 1])
+    }
+  })
+
+  test('others have their turn while a long list is read', async () => {
+    const { blockOptions, operator } = await adminWorld(await open())
+    const csv = `${Array.from({ length: 20_000 }, (_, n) => `d${n}.example`).join('\n')}\nno domain`
+    let turns = 0
+    let isReading = true
+    const others = (async () => {
+      for (; isReading; turns++) await nextTurn()
+    })()
+    // It is read to its end, and then refused.
+    assert.deepEqual(await refusal(importBlocks(blockOptions, operator, { csv, ...NO_WISH })), {
+      'line 20001': 'ERR_INVALID',
+    })
+    isReading = false
+    await others
+    assert.ok(turns >= 20, `${turns} turns`)
   })
 
   test('rules for deliveries follow every change at once, here and in another process', async () => {

@@ -19,7 +19,10 @@ const BYTE_ORDER_MARK = '\ufeff'
 export function* readCsv(text: string): Generator<CsvRecord | BadCsvRecord> {
   let at = text.startsWith(BYTE_ORDER_MARK) ? 1 : 0
   let line = 1
-  while (at < text.length) {
+  for (;;) {
+    // A file of nothing else must not take longer than one with something in it.
+    for (; isBreak(text.charCodeAt(at)); at = afterBreak(text, at)) line += 1
+    if (at >= text.length) return
     const record = readRecord(text, at, line)
     at = record.end
     line = record.nextLine
@@ -83,6 +86,10 @@ function skipped(text: string, at: number, line: number, nextLine: number, probl
 
 function isStructure(code: number): boolean {
   return code === 0x2c || code === 0x0a || code === 0x0d
+}
+
+function isBreak(code: number): boolean {
+  return code === 0x0a || code === 0x0d
 }
 
 function afterBreak(text: string, at: number): number {

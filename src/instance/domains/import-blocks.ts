@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
@@ -6,7 +7,7 @@ import { type BlockLine, blockToCsv, CSV_HEADER, readBlockLines } from './block-
 import type { BlockServiceOptions } from './block-service.ts'
 import { type BlockRules, isCovered } from './domain-block.ts'
 import { withParents } from './normalise-domain.ts'
-import { blocksAfter, insertBlocks } from './store-blocks.ts'
+import { blocksAfter, blocksOf, insertBlocks } from './store-blocks.ts'
 
 export interface ImportReport {
   dryRun: boolean
@@ -29,6 +30,8 @@ export interface ImportWish {
 const MOST_LINES = 100_000
 const MOST_ERRORS = 1_000
 const PAGE = 1_000
+// A long file is read and imported in steps, between which others have their turn.
+const STEP_LINES = 1_000
 // The log takes 64 thousand characters of changes.
 const NAMES_PER_EVENT = 200
 
@@ -47,21 +50,23 @@ export async function importBlocks(
   wish: ImportWish,
   client?: ClientInfo,
 ): Promise<ImportReport> {
-  const file = readFile(wish.csv)
+  const file = await readFile(wish.csv)
   if (file.failed > 0 && !wish.dryRun && !wish.skipBadLines) throw badFile(file)
   return changes.write(
     async (tx) => {
-      const fresh = await freshRules(tx, file.lines)
-      const report = reportOf(file, fresh.size, wish.dryRun)
-      if (wish.dryRun || fresh.size === 0) return report
-      const now = clock.now()
-      await insertBlocks(
-        tx,
-        [...fresh].map(([domain, rules]) => ({ domain, ...rules, createdAt: now })),
-      )
-      await audit(tx, principal, fresh, client)
-      changes.announce(tx)
-      return report
+      const fresh = new Map<string, BlockRules>()
+      const createdAt = clock.now()
+      for (let start = 0; start < file.lines.length; start += STEP_LINES) {
+        const added = await addFresh(tx, fresh, file.lines.slice(start, start + STEP_LINES))
+        if (wish.dryRun) continue
+        const blocks = added.map(({ domain, rules }) => ({ domain, ...rules, createdAt }))
+        await insertBlocks(tx, blocks)
+      }
+      if (!wish.dryRun && fresh.size > 0) {
+        await audit(tx, principal, fresh, client)
+        changes.announce(tx)
+      }
+      return reportOf(file, fresh.size, wish.dryRun)
     },
     { alone: true },
   )
@@ -78,12 +83,14 @@ export async function* exportBlocks({ db }: Pick<BlockServiceOptions, 'db'>): As
   }
 }
 
-function readFile(csv: string): BlockFile {
+async function readFile(csv: string): Promise<BlockFile> {
   const file: BlockFile = { lines: [], failed: 0, errors: [] }
   for (const line of readBlockLines(csv)) {
-    if (file.lines.length + file.failed >= MOST_LINES) {
+    const read = file.lines.length + file.failed
+    if (read >= MOST_LINES) {
       throw invalidField('', `The file has more than ${MOST_LINES} lines: divide it`, 'ERR_TOO_LONG')
     }
+    if (read % STEP_LINES === STEP_LINES - 1) await nextTurn()
     if ('rules' in line) file.lines.push(line)
     else {
       file.failed += 1
@@ -98,38 +105,27 @@ function reportOf({ lines, failed, errors }: BlockFile, imported: number, dryRun
   return { dryRun, imported, skipped: lines.length - imported, failed, errors }
 }
 
-/** Of the lines those that add something, each domain once. */
-async function freshRules(tx: Transaction, lines: readonly GoodLine[]): Promise<Map<string, BlockRules>> {
-  const known = await allRules(tx)
-  const fresh = new Map<string, BlockRules>()
-  for (const line of lines) {
-    if (isCoveredBy(known, line)) continue
-    known.set(line.domain, line.rules)
-    fresh.set(line.domain, line.rules)
-  }
-  return fresh
+/** Of the lines those that add something to what is blocked already and to those before them. */
+async function addFresh(
+  tx: Transaction,
+  fresh: Map<string, BlockRules>,
+  lines: readonly GoodLine[],
+): Promise<GoodLine[]> {
+  const names = new Set(lines.flatMap(({ domain }) => withParents(domain)))
+  const blocks = await blocksOf(tx, [...names])
+  const blocked = new Map(blocks.map((block) => [block.domain, block]))
+  return lines.filter(({ domain, rules }) => {
+    const existing = (name: string) => fresh.get(name) ?? blocked.get(name)
+    // What an administrator wrote about a domain is not overruled by a list.
+    if (existing(domain) !== undefined) return false
+    const nearest = withParents(domain).find((name) => existing(name) !== undefined)
+    if (nearest !== undefined && isCovered(rules, existing(nearest) as Strictness)) return false
+    fresh.set(domain, rules)
+    return true
+  })
 }
 
 type Strictness = Parameters<typeof isCovered>[1]
-
-function isCoveredBy(known: ReadonlyMap<string, Strictness>, { domain, rules }: GoodLine): boolean {
-  // What an administrator wrote about a domain is not overruled by a list.
-  if (known.has(domain)) return true
-  const nearest = withParents(domain).find((name) => known.has(name))
-  return nearest !== undefined && isCovered(rules, known.get(nearest) as Strictness)
-}
-
-async function allRules(tx: Transaction): Promise<Map<string, Strictness>> {
-  const rules = new Map<string, Strictness>()
-  for (let after = 0; ; ) {
-    const blocks = await blocksAfter(tx, after, PAGE)
-    for (const { domain, severity, rejectMedia, rejectReports } of blocks) {
-      rules.set(domain, { severity, rejectMedia, rejectReports })
-    }
-    if (blocks.length < PAGE) return rules
-    after = blocks.at(-1)?.id as number
-  }
-}
 
 async function audit(
   tx: Transaction,

@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import { textsIn } from '../../platform/storage/json-list.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { ListedBlock } from '../public/instance-data.ts'
 import type { BlockSeverity, DomainBlocksTable } from '../tables.ts'
@@ -65,6 +66,16 @@ export async function updateBlock(tx: Transaction, block: DomainBlock, now: numb
 
 export async function deleteBlock(tx: Transaction, id: number): Promise<void> {
   await tx.query.deleteFrom('domain_blocks').where('id', '=', id).execute()
+}
+
+/** Those of these domains that are blocked themselves. */
+export async function blocksOf(reader: Reader, domains: readonly string[]): Promise<DomainBlock[]> {
+  const rows = await reader.query
+    .selectFrom('domain_blocks')
+    .selectAll()
+    .where('domain', 'in', textsIn(reader.engine, JSON.stringify(domains)))
+    .execute()
+  return rows.map(toBlock)
 }
 
 /** Of every severity, in the order in which they were made; those behind `after`. */
