@@ -15,7 +15,7 @@ import { usersSettings } from './users/settings.ts'
 export { type Problem, SettingsError } from './platform/config/settings-error.ts'
 
 /** Each feature owns its section; what they mean is told by docs/settings.md, which is made from this. */
-export const SETTINGS = group({
+const SETTINGS = group({
   server: serverSettings,
   storage: storageSettings,
   auth: authSettings,

@@ -42,7 +42,7 @@ export const UserResource = Type.Object({
   }),
 })
 
-export const OrganizationResource = Type.Object({
+const OrganizationResource = Type.Object({
   type: Type.Literal('orgs'),
   id: id(),
   attributes: Type.Object({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { firstStart } from '../../src/first-start.ts'
 import { type Authenticator, DatabaseAuthenticator } from '../../src/platform/auth/authenticator.ts'
-import { type CredentialSource, credentialSource } from '../../src/platform/auth/credentials.ts'
+import type { CredentialSource } from '../../src/platform/auth/credentials.ts'
 import { IdentityChanges } from '../../src/platform/auth/identity-changes.ts'
 import { type OrganizationId, operatorPrincipal, type UserId } from '../../src/platform/auth/principal.ts'
 import { mintCsrfToken, mintSessionToken } from '../../src/platform/auth/secrets.ts'
@@ -10,6 +10,7 @@ import { type Clock, MICROS_PER_MS, SystemClock } from '../../src/platform/clock
 import { newId } from '../../src/platform/ids/uuid.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { CredentialService, UserService } from '../../src/users/index.ts'
+import { credentialSource } from './credential-source.ts'
 import { silentLogger } from './silent-logger.ts'
 import { tempDir } from './temp-dir.ts'
 

@@ -8,7 +8,7 @@ export interface PageBounds {
   minId?: number
 }
 
-export const LARGEST_PAGE = 500
+const LARGEST_PAGE = 500
 const USUAL_PAGE = 100
 
 const id = (description: string) => Type.Optional(Type.String({ pattern: '^[0-9]{1,15}$', description }))

@@ -24,8 +24,8 @@ type Sharp = typeof import('sharp')['default']
 
 const LOADERS = ['Jpeg', 'Png', 'Nsgif', 'Webp'].map((format) => `VipsForeignLoad${format}Buffer`)
 /** As many as the largest photograph of a telephone has, about. */
-export const MAX_PIXELS = 50_000_000
-export const MAX_SIDE = 16_384
+const MAX_PIXELS = 50_000_000
+const MAX_SIDE = 16_384
 const MAX_SECONDS = 20
 // As small as it gets without changing what the hash shows.
 const SAMPLE = { width: 64, height: 34 }
@@ -35,10 +35,7 @@ let loaded: Promise<Sharp> | undefined
 let last: Promise<unknown> = Promise.resolve()
 
 export function deriveImage(kind: ImageKind, upload: Buffer): Promise<DerivedImage> {
-  const mine = last.then(
-    () => derive(kind, upload),
-    () => derive(kind, upload),
-  )
+  const mine = last.then(() => derive(kind, upload))
   last = mine.catch(() => {})
   return mine
 }

@@ -16,7 +16,7 @@ export interface NumbersReaderOptions {
   logIns: LogInRecorder
 }
 
-export const ACTIVITY_WEEKS = 12
+const ACTIVITY_WEEKS = 12
 
 /** What the product really did, as numbers that name nobody. */
 export class NumbersReader {

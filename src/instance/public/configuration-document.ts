@@ -13,8 +13,6 @@ export interface EnforcedLimits {
   titleCharacters: number
 }
 
-export type LimitGroups = ReturnType<typeof limitGroups>
-
 export function limitGroups(enforced: EnforcedLimits, { limits }: Pick<InstanceSettings, 'limits'>) {
   return {
     accounts: overridden('accounts', limits, {

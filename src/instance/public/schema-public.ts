@@ -14,7 +14,7 @@ function counts<const Names extends readonly string[]>(...names: Names) {
   return Object.fromEntries(names.map((name) => [name, Count])) as Record<Names[number], typeof Count>
 }
 
-export const RuleDocument = Type.Object(
+const RuleDocument = Type.Object(
   {
     id: Type.String(),
     text: Type.String(),

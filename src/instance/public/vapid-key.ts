@@ -14,7 +14,7 @@ export interface VapidOptions {
   cipher: Cipher
 }
 
-export const VAPID_BINDING = 'instance_secrets vapid'
+const VAPID_BINDING = 'instance_secrets vapid'
 
 /** The public half: an uncompressed point in URL-safe base64 with padding. Of several processes the first one's stays. */
 export async function ensureVapidKey({ db, clock, cipher }: VapidOptions): Promise<string> {

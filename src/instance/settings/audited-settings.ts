@@ -5,7 +5,7 @@ import type { InstanceSettings } from '../deps.ts'
 import { isSecretKey, SETTING_KEYS, SETTINGS_ROOT } from './setting-keys.ts'
 
 /** The value at a path such as `contact.email`. */
-export function valueAt(settings: InstanceSettings, key: string): unknown {
+function valueAt(settings: InstanceSettings, key: string): unknown {
   return key.split('.').reduce<unknown>((value, step) => (isRecord(value) ? value[step] : undefined), settings)
 }
 

@@ -14,23 +14,6 @@ export interface CredentialSource {
   serverOrigin: string
 }
 
-/** Of headers as Node gives them. */
-export function credentialSource(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-  connection: Pick<CredentialSource, 'remoteAddress' | 'method' | 'serverOrigin'>,
-): CredentialSource {
-  return {
-    header(name) {
-      const value = headers[name]
-      return Array.isArray(value) ? value.join(', ') : value
-    },
-    headerNames: () => Object.keys(headers),
-    remoteAddress: connection.remoteAddress,
-    method: connection.method,
-    serverOrigin: connection.serverOrigin,
-  }
-}
-
 export type Credentials =
   /** Nothing that looks like a credential. */
   | { kind: 'absent' }

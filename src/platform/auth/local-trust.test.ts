@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { credentialSource } from './credentials.ts'
+import { credentialSource } from '../../../test/support/credential-source.ts'
 import { isLoopbackAddress, isLoopbackHost, isTrustedLocally } from './local-trust.ts'
 
 const ORIGIN = 'http://localhost:4040'

@@ -1,5 +1,5 @@
 import type { Id } from '../ids/uuid.ts'
-import { type CataloguePermission, type LowestRole, PERMISSIONS } from './permissions.ts'
+import type { CataloguePermission, LowestRole } from './permissions.ts'
 
 export type RoleId = Id<'Role'>
 /** How the store recognises a managed role; its name is for people. */
@@ -26,8 +26,4 @@ function rank(key: ManagedRoleKey): number {
 
 export function managedRoleHolds(key: ManagedRoleKey, permission: Pick<CataloguePermission, 'lowestRole'>): boolean {
   return rank(key) <= rank(permission.lowestRole)
-}
-
-export function permissionsOfManagedRole(key: ManagedRoleKey): CataloguePermission[] {
-  return PERMISSIONS.filter((permission) => managedRoleHolds(key, permission))
 }

@@ -1,4 +1,4 @@
-export const SESSION_COOKIE = 'commonplace_session'
+const SESSION_COOKIE = 'commonplace_session'
 
 /** The value of the session cookie in a `Cookie` header. The first one counts when a name is repeated. */
 export function readSessionCookie(header: string): string | undefined {

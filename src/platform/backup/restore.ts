@@ -87,7 +87,7 @@ async function restorePostgres(options: RestoreOptions): Promise<RestoreResult> 
 }
 
 /** By its first bytes; a name may say anything. */
-export function formatOf(file: string): BackupFormat {
+function formatOf(file: string): BackupFormat {
   const start = Buffer.alloc(16)
   try {
     const descriptor = openSync(file, 'r')

@@ -5,7 +5,7 @@ import type { Problems } from './problems.ts'
 import { type GroupSetting, type Setting, settingsIn } from './setting.ts'
 import type { Problem } from './settings-error.ts'
 
-export const PREFIX = 'COMMONPLACE_'
+const PREFIX = 'COMMONPLACE_'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** What a variable sets; `isFile` when it names the file that holds the secret. */
@@ -22,7 +22,7 @@ export function processEnvironment(): Environment {
 }
 
 /** `COMMONPLACE_CALLBACKS__REQUEST_TIMEOUT` for `callbacks.request_timeout`. */
-export function variableName(path: readonly string[]): string {
+function variableName(path: readonly string[]): string {
   return PREFIX + path.join('__').toUpperCase()
 }
 

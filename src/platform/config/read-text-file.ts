@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs'
 
-export const MOST_BYTES = 1_048_576
+const MOST_BYTES = 1_048_576
 
 export type TextFile = { text: string } | { missing: boolean; wrong: string }
 

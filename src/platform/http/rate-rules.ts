@@ -21,7 +21,7 @@ export interface RateRule {
   cost?: number
 }
 
-export function headerStyleOf(surface: Surface): RateHeaderStyle {
+function headerStyleOf(surface: Surface): RateHeaderStyle {
   return surface === 'instance' ? 'instant' : 'seconds'
 }
 

@@ -14,7 +14,7 @@ export interface JobStatistics {
   firstDueAt: Micros | null
 }
 
-export const COUNT_LIMIT = 10_000
+const COUNT_LIMIT = 10_000
 
 /** Walks from kind to kind by the partial index of the state, so that a kind with a million jobs costs one look-up. */
 function countsByKind(state: JobState) {

@@ -38,7 +38,7 @@ export type WaitingRow = Omit<JobRow, 'state' | 'lease_owner' | 'lease_until'>
 export type ClaimedRow = Omit<JobRow, 'state' | 'lease_owner' | 'changed_at'> & { lease_until: Micros }
 
 /** The text of a JSON array as a table `list` with the one column `value`. */
-export function listOf(json: string, engine: Engine): RawBuilder<{ value: string }> {
+function listOf(json: string, engine: Engine): RawBuilder<{ value: string }> {
   return engine === 'sqlite'
     ? sql`json_each(${json}) as list`
     : sql`json_array_elements_text(${json}::json) as list(value)`

@@ -59,7 +59,7 @@ function problemOf({ remoteAddress }: Socket, filter: IpFilter): Error | undefin
   return filter.isDenied(remoteAddress) ? new AddressRefused() : undefined
 }
 
-export function createGuardedLookup(resolve: ResolveHost, filter: IpFilter): LookupFunction {
+function createGuardedLookup(resolve: ResolveHost, filter: IpFilter): LookupFunction {
   return (host, options, callback) => {
     resolve(host).then(
       (addresses) => {

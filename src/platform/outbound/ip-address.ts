@@ -37,7 +37,7 @@ export function isWithin(address: IpNumber, { base, bits }: IpRange): boolean {
   return address >> shift === base >> shift
 }
 
-export function isIpv4(address: IpNumber): boolean {
+function isIpv4(address: IpNumber): boolean {
   return address >> 32n === MAPPED >> 32n
 }
 

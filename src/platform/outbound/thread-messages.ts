@@ -27,8 +27,8 @@ export interface FromOutboundThread {
   bodies: Uint8Array
 }
 
-export const REQUEST_NUMBERS = 7
-export const PLAIN_MEMBERS = 4
+const REQUEST_NUMBERS = 7
+const PLAIN_MEMBERS = 4
 
 export interface SentAnswer {
   id: number

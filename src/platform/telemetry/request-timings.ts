@@ -4,7 +4,7 @@ const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 const STATUS_CLASSES = 6
 
 /** The series of one operation, one for each class of status. */
-export class OperationTimings {
+class OperationTimings {
   readonly #timings: Timings
   readonly #operation: string
   readonly #series: (Series | undefined)[] = new Array(STATUS_CLASSES).fill(undefined)

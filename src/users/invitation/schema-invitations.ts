@@ -40,7 +40,7 @@ function resource<Attributes extends Parameters<typeof Type.Object>[0]>(members:
   })
 }
 
-export const InvitationResource = resource(attributes)
+const InvitationResource = resource(attributes)
 export const InvitationDocument = Type.Object({ data: InvitationResource })
 export const InvitationListDocument = Type.Object({ data: Type.Array(InvitationResource), meta: PageMeta })
 

@@ -40,7 +40,7 @@ export const PasswordChangeBody = bodyOf('passwords', {
 
 export const TotpConfirmBody = bodyOf('totp_enrollments', { code: secret('The code that the app shows.') })
 
-export const SessionMeta = Type.Object({
+const SessionMeta = Type.Object({
   token: nullable(Type.String({ description: 'Shown once, by the sign-in.' })),
   csrf_token: Type.String({ description: 'For the header X-CSRF-Token of requests that change something.' }),
   expires_at: time(),

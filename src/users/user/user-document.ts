@@ -1,7 +1,6 @@
 /** User documents: the users with everything they refer to, each thing once. */
 import type { IdentityChanges } from '../../platform/auth/identity-changes.ts'
 import type { RoleId } from '../../platform/auth/managed-roles.ts'
-import type { PermissionName } from '../../platform/auth/permissions.ts'
 import type { OrganizationId, UserId } from '../../platform/auth/principal.ts'
 import type { OrganizationsTable } from '../../platform/auth/tables.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
@@ -10,7 +9,7 @@ import type { Reader } from '../../platform/storage/database.ts'
 import { readTallies } from '../../platform/tally/store.ts'
 import { catalogueOrder } from '../role/catalogue-order.ts'
 import { type HeldRole, RoleCache, readRoles } from '../role/role-cache.ts'
-import { permissionsOfRoles, roleTally } from '../role/store-roles.ts'
+import { roleTally } from '../role/store-roles.ts'
 import {
   organizationToWire,
   permissionToWire,
@@ -153,19 +152,6 @@ async function documentsOf(
 function rolesOf(userId: UserId, roleIds: ReadonlyMap<UserId, RoleId[]>, held: readonly HeldRole[]): Role[] {
   const own = roleIds.get(userId) ?? []
   return held.filter(({ role }) => own.includes(role.id)).map(({ role }) => role)
-}
-
-export async function rolesToWire(
-  reader: Reader,
-  roles: readonly Role[],
-  permissions?: ReadonlyMap<RoleId, PermissionName[]>,
-): Promise<WireRole[]> {
-  const ids = roles.map((role) => role.id)
-  const names = permissions ?? (await permissionsOfRoles(reader, ids))
-  return heldToWire(
-    reader,
-    roles.map((role) => ({ role, permissions: catalogueOrder(names.get(role.id) ?? []) })),
-  )
 }
 
 async function heldToWire(reader: Reader, held: readonly HeldRole[]): Promise<WireRole[]> {
