@@ -3,11 +3,11 @@ import { type Static, Type } from 'typebox'
 import type { CataloguePermission } from '../platform/auth/permissions.ts'
 import type { OrganizationsTable } from '../platform/auth/tables.ts'
 import { toRfc3339 } from '../platform/clock/clock.ts'
+import { nullable } from '../platform/http/nullable.ts'
 import type { ListCounts } from './page.ts'
 import { type IconProvider, iconUrl } from './user/icon.ts'
 import type { Role, User } from './user/user.ts'
 
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
 const time = () => Type.String({ format: 'date-time' })
 const id = () => Type.String()
 

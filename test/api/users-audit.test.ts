@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { get } from 'node:http'
+import { get, type IncomingMessage } from 'node:http'
 import { after, before, describe, test } from 'node:test'
 import { type AuditEvent, recordAudit, SYSTEM_ACTOR } from '../../src/platform/audit/record.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
@@ -141,6 +141,8 @@ describe('the audit log', () => {
       'page[limit] must be an integer from 1 to 1000',
     ])
     for (const cursor of ['x', '', 'MTox']) await admin.get(query({ 'page[cursor]': cursor }), 400)
+    for (const day of ['2030-02-29', '2030-04-31']) await admin.get(query({ 'filter[to]': `${day}T00:00:00Z` }), 400)
+    await admin.get(query({ 'filter[to]': '2028-02-29T24:00:00Z' }), 200)
     for (const limit of ['0', '-1', '1.5', 'x']) await admin.get(query({ 'page[limit]': limit }), 400)
   })
 
@@ -196,23 +198,42 @@ describe('the audit log', () => {
     assert.equal(nothing.text, '')
   })
 
+  test('goes to whoever wants it most, by the weights of Accept', async () => {
+    const typeFor = async (accept: string) => {
+      const answer = await admin.get(query({ 'filter[action]': 'test.none' }), 200, { headers: { accept } })
+      return answer.headers.get('content-type')?.split(';')[0]
+    }
+    for (const accept of [
+      'application/x-ndjson, */*',
+      'Application/X-NDJSON',
+      'application/json;q=0.5, application/x-ndjson',
+    ]) {
+      assert.equal(await typeFor(accept), 'application/x-ndjson', accept)
+    }
+    for (const accept of ['*/*', 'application/json, application/x-ndjson;q=0.1', '*/*, application/x-ndjson;q=0']) {
+      assert.equal(await typeFor(accept), 'application/json', accept)
+    }
+  })
+
   test('goes no further than its reader: one who stops reading holds up nobody', async () => {
     const action = 'test.slow'
+    // Three pages of the log, of which one is more than connections hold.
     const changes = { note: { new: 'x'.repeat(20_000) } }
     for (let n = 0; n < 6; n++) await record(...Array.from({ length: 250 }, () => ({ action, changes })))
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     const headers = { accept: 'application/x-ndjson', authorization: `Bearer ${server.adminToken}` }
     const call = get(new URL(query({ 'filter[action]': action }), server.url), { headers }, (response) => {
-      response.once('data', () => {
-        response.pause()
-        resolve()
-      })
+      response.once('readable', () => resolve(response))
     })
     call.on('error', reject)
-    await promise
+    const response = await promise
     await admin.get(query({ 'page[limit]': 1000 }), 200)
-    call.on('error', () => {})
-    call.destroy()
+    await admin.get(query({ 'filter[action]': action, 'page[limit]': 1000 }), 200)
+    // What the server has read by now it can still send; the rest is gone.
+    await callers.db.write((tx) => tx.query.deleteFrom('audit_events').where('action', '=', action).execute())
+    let lines = 0
+    for await (const piece of response) lines += piece.toString('latin1').split('\n').length - 1
+    assert.ok(lines >= 100 && lines <= 1_000, `${lines} lines`)
     await admin.get(PATH, 200)
   })
 })

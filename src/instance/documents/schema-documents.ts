@@ -1,11 +1,10 @@
 import { Type } from 'typebox'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
+import { nullable } from '../../platform/http/nullable.ts'
 import { LONGEST_DOCUMENT, type ShownDocument } from './document-service.ts'
 import type { ShownTerms } from './terms-service.ts'
 
 const markdown = Type.String({ description: `Markdown, at most ${LONGEST_DOCUMENT} characters.` })
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
-
 const members = {
   text: Type.String({ description: 'Markdown.' }),
   content: Type.String({ description: 'The same as HTML.' }),

@@ -1,8 +1,8 @@
 /** What the answers look like, for the documentation. They are written by the documents beside this file. */
 import { Type } from 'typebox'
+import { nullable } from '../../platform/http/nullable.ts'
 import { IconDocument, ThumbnailDocument } from '../images/image-documents.ts'
 
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
 const Url = Type.String({ format: 'uri' })
 const Html = Type.String({ description: 'HTML.' })
 const Day = Type.String({ format: 'date' })

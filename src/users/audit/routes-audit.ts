@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { listAudit, type RecordedEvent, streamAudit } from '../../platform/audit/list.ts'
 import { callerOf } from '../../platform/http/caller-of.ts'
 import { operation } from '../../platform/http/operation.ts'
+import { preferredType } from '../../platform/http/preferred-type.ts'
 import type { UsersDeps } from '../deps.ts'
 import { AuditListDocument, AuditQuery, auditEventToWire, auditFilter } from './schema-audit.ts'
 
@@ -36,7 +37,7 @@ export function auditRoutes(server: FastifyInstance, { db }: UsersDeps): void {
 }
 
 function wantsLines({ headers }: FastifyRequest): boolean {
-  return headers.accept?.includes(LINES) === true
+  return preferredType(headers.accept, ['application/json', LINES]) === LINES
 }
 
 /** A few lines at a time; the next ones are read when the caller has taken these. */

@@ -1,8 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { AuditFilter, RecordedEvent } from '../../platform/audit/list.ts'
 import { MICROS_PER_MS, type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
-
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
+import { nullable } from '../../platform/http/nullable.ts'
 
 function time(description: string) {
   return Type.Optional(
@@ -94,5 +93,11 @@ const RFC3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+ -]\
 function toMicros(text: string): Micros | undefined {
   if (!RFC3339.test(text)) return undefined
   const millis = Date.parse(text.replace(/ (?=\d\d:\d\d$)/, '+').replace(' ', 'T'))
-  return Number.isNaN(millis) ? undefined : millis * MICROS_PER_MS
+  return Number.isNaN(millis) || !isDay(text.slice(0, 10)) ? undefined : millis * MICROS_PER_MS
+}
+
+/** `Date.parse` takes the 30th of February for the 2nd of March. */
+function isDay(date: string): boolean {
+  const midnight = Date.parse(`${date}T00:00:00Z`)
+  return !Number.isNaN(midnight) && toRfc3339(midnight * MICROS_PER_MS).startsWith(date)
 }

@@ -1,6 +1,7 @@
 /** Invitations as they travel: the only place where their member names appear. */
 import { type Static, Type } from 'typebox'
 import { type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
+import { nullable } from '../../platform/http/nullable.ts'
 import { pageFields } from '../schema-fields.ts'
 import { PageMeta, reference } from '../wire.ts'
 import { INVITATION_STATUSES, type Invitation, statusOf } from './invitation.ts'
@@ -11,8 +12,6 @@ const LONGEST_SECRET = 4_096
 
 const secret = (description: string) => Type.String({ maxLength: LONGEST_SECRET, description })
 const time = () => Type.String({ format: 'date-time' })
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
-
 function bodyOf<const Name extends string, Members extends Parameters<typeof Type.Object>[0]>(
   type: Name,
   members: Members,

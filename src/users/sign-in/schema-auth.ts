@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { UserId } from '../../platform/auth/principal.ts'
 import { type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
+import { nullable } from '../../platform/http/nullable.ts'
 import { Included, UserResource } from '../wire.ts'
 import type { Session } from './session.ts'
 import type { Enrolment } from './totp-service.ts'
@@ -11,8 +12,6 @@ const LONGEST_SECRET = 4_096
 
 const secret = (description: string) => Type.String({ maxLength: LONGEST_SECRET, description })
 const time = () => Type.String({ format: 'date-time' })
-const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) => Type.Union([schema, Type.Null()])
-
 function bodyOf<const Name extends string, Attributes extends Parameters<typeof Type.Object>[0]>(
   type: Name,
   attributes: Attributes,
