@@ -65,6 +65,28 @@ eachDatabase('delivery after setbacks', (context) => {
       const ids = receiver.requests.all.map(({ headers }) => headers['webhook-id'])
       assert.deepEqual([ids.length, ids.filter((id) => id === runId).length], [3, 1])
     })
+
+    test('a longer request timeout holds from the next attempt on, and no other process makes it meanwhile', async () => {
+      await using receiver = await startReceiver()
+      const db = await context.open()
+      await using slow = await DeliveryWorld.open(db, '  destination: { concurrency: 1 }')
+      slow.run()
+      const before = await slow.start('before', receiver.url)
+      await slow.until('before', isClosed)
+      const { clock, namespaces, operator } = slow.namespace
+      await namespaces.update(operator, { name: 'default', set: { request_timeout: 60_000 } })
+      receiver.script(null)
+      const open = await slow.start('open', receiver.url)
+      await receiver.requests.take(2)
+      await clock.advance(59_000)
+
+      await using other = await slow.another(await context.openAgain(db))
+      other.run()
+      const behind = await other.start('behind', receiver.url)
+      await receiver.requests.next()
+      const ids = receiver.requests.all.map(({ headers }) => headers['webhook-id'])
+      assert.deepEqual(ids, [before, open, behind])
+    })
   }
 
   test('a destination that cannot be read stops no other one, and is delivered to once it can', async () => {

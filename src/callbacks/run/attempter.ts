@@ -10,6 +10,7 @@ import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-
 import type { RetryPolicy } from '../state/retry-policy.ts'
 import type { RunEvent } from '../state/run-event.ts'
 import { admitAttempt, attemptTimeoutMicros } from '../state/run-record.ts'
+import { claimNeededUntil } from './claims.ts'
 import { bytesOf, type Lane } from './lane.ts'
 import type { Lanes } from './lanes.ts'
 import type { AttemptRecord, WaitingRun } from './run.ts'
@@ -44,8 +45,11 @@ export class Attempter {
     this.#options = options
   }
 
-  /** Null when there is nothing to attempt any more. */
-  async attempt(lane: Lane, run: WaitingRun, signal: GiveUpSignal): Promise<Attempted | null> {
+  /**
+   * Null when there is nothing to attempt any more. `lapsed`: nothing was sent, because the claim might end before the attempt
+   * does; attempts may take longer than they could when it was made.
+   */
+  async attempt(lane: Lane, run: WaitingRun, signal: GiveUpSignal): Promise<Attempted | 'lapsed' | null> {
     const { clock, namespaces, lanes } = this.#options
     const namespace = namespaces.peekById(run.namespaceId) ?? (await namespaces.findById(run.namespaceId))
     if (namespace === null) return null
@@ -70,24 +74,25 @@ export class Attempter {
   }
 
   async #send(
-    { runId, record }: WaitingRun,
-    namespace: ActiveNamespace,
+    { runId, record, leasedUntil = Number.POSITIVE_INFINITY }: WaitingRun,
+    { policy, targetPolicy, retryPolicy: retry, signingSecrets: secrets }: ActiveNamespace,
     { target, callback, completion }: Sendable,
     signal: GiveUpSignal,
-  ): Promise<Attempted | null> {
+  ): Promise<Attempted | 'lapsed' | null> {
     const { clock, courier } = this.#options
-    const { policy, targetPolicy: target_, retryPolicy: retry, signingSecrets: secrets } = namespace
     const startedAt = clock.now()
+    const timeoutMs = Math.ceil(
+      attemptTimeoutMicros(record, policy.request_timeout * MICROS_PER_MS, startedAt) / MICROS_PER_MS,
+    )
+    if (leasedUntil < claimNeededUntil(startedAt, timeoutMs)) return 'lapsed'
     const attempt = record.attempt + 1
     const facts = { runId, attempt, createdAt: record.createdAt, attemptedAt: startedAt, callback, completion, secrets }
     const { verdict, statusCode, snippet, address } = await courier.deliver({
       target,
-      policy: target_,
+      policy: targetPolicy,
       headers: requestHeaders(facts),
       body: completion.body,
-      timeoutMs: Math.ceil(
-        attemptTimeoutMicros(record, policy.request_timeout * MICROS_PER_MS, startedAt) / MICROS_PER_MS,
-      ),
+      timeoutMs,
       maxDelayMs: retry.maximumMicros / MICROS_PER_MS,
       signal,
     })

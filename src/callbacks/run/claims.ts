@@ -1,4 +1,4 @@
-import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
+import { type Clock, MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import type { Lane } from './lane.ts'
 import type { WaitingRun } from './run.ts'
@@ -7,6 +7,8 @@ import { releaseLeases } from './store-leases.ts'
 
 // A claim outlives the attempt by this, so that its result is stored before another process may try.
 export const LEASE_MARGIN_MS = 10_000
+// The part of it that is left when the attempt ends at the latest. The other part may pass before the attempt begins.
+const STORING_MS = 5_000
 
 export interface ClaimsOptions {
   db: Database
@@ -45,11 +47,14 @@ export class Claims {
    * there is none. Attempts begin right after the claim, unless results could not be stored or the breaker opened meanwhile.
    */
   giveBackLapsed(lane: Lane): Promise<void> | null {
-    const { clock } = this.#options
-    const lapsed = lane.takeLapsed(clock.now() + lane.requestTimeoutMs * MICROS_PER_MS)
-    if (lapsed.length === 0) return null
-    return this.giveBack(lapsed).finally(() => {
-      for (const runNumber of lapsed) lane.forget(runNumber)
+    const lapsed = lane.takeLapsed(claimNeededUntil(this.#options.clock.now(), lane.requestTimeoutMs))
+    return lapsed.length === 0 ? null : this.return(lane, lapsed)
+  }
+
+  /** Gives them back; then the lane may take them again, for as long as an attempt may take by then. */
+  return(lane: Lane, runNumbers: readonly number[]): Promise<void> {
+    return this.giveBack(runNumbers).finally(() => {
+      for (const runNumber of runNumbers) lane.forget(runNumber)
     })
   }
 
@@ -64,4 +69,9 @@ export class Claims {
     const now = clock.now()
     return { destinationId, now, owner, leaseUntil: now + (requestTimeoutMs + LEASE_MARGIN_MS) * MICROS_PER_MS }
   }
+}
+
+/** Until when a run has to be claimed so that an attempt may begin at `now`. */
+export function claimNeededUntil(now: Micros, timeoutMs: number): Micros {
+  return now + (timeoutMs + STORING_MS) * MICROS_PER_MS
 }

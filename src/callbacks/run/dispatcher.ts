@@ -268,7 +268,7 @@ export class Dispatcher implements Worker {
   async #attempt(lane: Lane, run: WaitingRun, pass: BreakerPass): Promise<void> {
     const { attempter, events, log } = this.#options
     const signal = lane.begin(run)
-    let attempted: Attempted | null = null
+    let attempted: Attempted | 'lapsed' | null = null
     try {
       attempted = await attempter.attempt(lane, run, signal)
     } catch (error) {
@@ -283,6 +283,9 @@ export class Dispatcher implements Worker {
     } else if (attempted === null) {
       lane.breaker.release(pass)
       this.#putOff(lane, run)
+    } else if (attempted === 'lapsed') {
+      lane.breaker.release(pass)
+      this.#underWay.track(this.#claims.return(lane, [run.runNumber]).then(() => this.#again(lane)))
     } else {
       if (attempted.isSent) {
         const change = lane.breaker.settle(pass, attempted.verdict.result === 'retryable')
