@@ -1,13 +1,16 @@
-import type { Clock } from '../../platform/clock/clock.ts'
+import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
+import type { Logger } from '../../platform/logging/logger.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { findDestination, type StoredDestination } from '../destination/store-destinations.ts'
 import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-policies.ts'
 import { Lane, type LaneSettings } from './lane.ts'
+import { WakeTimer } from './wake-timer.ts'
 
 // Beyond `idle` lanes that have nothing to do are forgotten where the destination is well, beyond `unwell` where it failed last:
 // a breaker counts on, and stays open, as long as its lane is remembered.
 const MOST = { idle: 1_000, unwell: 10_000 }
 const CHANGED = 'callbacks.destination'
+const RETRY_MS = 1_000
 
 export type DestinationNews = 'changed' | 'reset'
 
@@ -15,6 +18,9 @@ interface Open {
   lane: Lane
   destination: StoredDestination
   namespace: ActiveNamespace
+  /** It changed since it was read last. */
+  isStale: boolean
+  reading: Promise<void> | null
 }
 
 /** Which hosts the administrators of the instance let nothing be sent to. */
@@ -29,6 +35,7 @@ const NO_RULES: DomainRules = { reasonFor: () => null, onChange: () => () => {} 
 export interface LanesOptions {
   db: Database
   clock: Clock
+  log: Logger
   namespaces: NamespacePolicies
   domains?: DomainRules | undefined
   /** Lanes without anything to do that are remembered. */
@@ -41,6 +48,7 @@ export class Lanes {
   onChange: (lane: Lane) => void = () => {}
   readonly #db: Database
   readonly #clock: Clock
+  readonly #log: Logger
   readonly #namespaces: NamespacePolicies
   readonly #open = new Map<number, Open>()
   /** By how they are, the longest idle first; some may have something to do again. */
@@ -48,15 +56,21 @@ export class Lanes {
   readonly #unwell = new Set<number>()
   /** How often something was announced. */
   #heard = 0
+  /** They changed and could not be read yet: until they can, what was known before holds. */
+  readonly #unread = new Set<number>()
+  readonly #retry: WakeTimer
+  #isClosed = false
   readonly #domains: DomainRules
   readonly #most: { idle: number; unwell: number }
   readonly #unsubscribe: () => void
   readonly #forgetRules: () => void
 
-  constructor({ db, clock, namespaces, domains = NO_RULES, most = MOST }: LanesOptions) {
+  constructor({ db, clock, log, namespaces, domains = NO_RULES, most = MOST }: LanesOptions) {
     this.#most = most
     this.#db = db
     this.#clock = clock
+    this.#log = log
+    this.#retry = new WakeTimer(clock)
     this.#namespaces = namespaces
     this.#domains = domains
     this.#forgetRules = domains.onChange(() => this.#judgeAnew())
@@ -71,18 +85,20 @@ export class Lanes {
     return [...this.#open.values()].map(({ lane }) => lane)
   }
 
-  /** Undefined when the destination is gone. */
+  /** Undefined when the destination is gone. One that is handed out is remembered until `rest` is told of it. */
   async load(destinationId: number): Promise<Lane | undefined> {
-    const known = this.#open.get(destinationId)
-    if (known !== undefined) return known.lane
-    const heard = this.#heard
-    const destination = await findDestination(this.#db, destinationId)
-    const namespace = destination && (await this.#namespaces.findById(destination.namespaceId))
-    if (!namespace) return undefined
-    // Somebody else may have come first meanwhile, or a change.
-    const lane = this.find(destinationId) ?? this.#add({ destination, namespace })
-    if (this.#heard !== heard) await this.refresh(destinationId, 'changed')
-    return lane
+    for (;;) {
+      const known = this.find(destinationId)
+      if (known !== undefined) return this.#keep(known)
+      const heard = this.#heard
+      const destination = await findDestination(this.#db, destinationId)
+      const namespace = destination && (await this.#namespaces.findById(destination.namespaceId))
+      if (!namespace) return undefined
+      // Somebody else may have come first meanwhile, or a change.
+      const lane = this.#keep(this.find(destinationId) ?? this.#add({ destination, namespace }))
+      if (this.#heard === heard) return lane
+      await this.refresh(destinationId, 'changed')
+    }
   }
 
   /** Why somebody decided that nothing is sent to a destination, null when nobody did; also without a lane. */
@@ -104,11 +120,16 @@ export class Lanes {
     if (!lane.isIdle) return
     const id = lane.destinationId
     const isWell = lane.breaker.isPristine
-    this.#idle.delete(id)
-    this.#unwell.delete(id)
+    this.#keep(lane)
     if (isWell) this.#idle.add(id)
     else this.#unwell.add(id)
     this.#forget(isWell ? this.#idle : this.#unwell, isWell ? this.#most.idle : this.#most.unwell)
+  }
+
+  #keep(lane: Lane): Lane {
+    this.#idle.delete(lane.destinationId)
+    this.#unwell.delete(lane.destinationId)
+    return lane
   }
 
   #forget(ids: Set<number>, most: number): void {
@@ -132,16 +153,45 @@ export class Lanes {
     const open = this.#open.get(destinationId)
     if (open === undefined) return
     if (news === 'reset') open.lane.breaker.reset()
-    // Storage that is away now is asked again at the next change.
-    const destination = await findDestination(this.#db, open.lane.destinationId).catch(() => undefined)
-    if (destination !== undefined) open.destination = destination
+    open.isStale = true
+    // One at a time: of two that are read at once, the older might be taken over last.
+    open.reading ??= this.#read(open)
+    await open.reading
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#retry.stop()
+    this.#unsubscribe()
+    this.#forgetRules()
+  }
+
+  async #read(open: Open): Promise<void> {
+    const { destinationId } = open.lane
+    try {
+      while (open.isStale) {
+        open.isStale = false
+        open.destination = (await findDestination(this.#db, destinationId)) ?? open.destination
+      }
+    } catch (error) {
+      this.#readLater(destinationId, error)
+    }
+    open.reading = null
     open.lane.settings = this.#settingsOf(open)
     this.onChange(open.lane)
   }
 
-  close(): void {
-    this.#unsubscribe()
-    this.#forgetRules()
+  #readLater(destinationId: number, error: unknown): void {
+    if (this.#isClosed) return
+    if (this.#unread.size === 0) this.#log.warn({ err: error }, 'changed destinations could not be read yet')
+    this.#unread.add(destinationId)
+    this.#retry.wakeAt(this.#clock.now() + RETRY_MS * MICROS_PER_MS, () => void this.#readUnread())
+  }
+
+  async #readUnread(): Promise<void> {
+    const ids = [...this.#unread]
+    this.#unread.clear()
+    for (const id of ids) await this.refresh(id, 'changed')
   }
 
   #judgeAnew(): void {
@@ -163,11 +213,11 @@ export class Lanes {
 
   #add(facts: { destination: StoredDestination; namespace: ActiveNamespace }): Lane {
     const lane = new Lane(facts.destination, this.#clock, this.#settingsOf(facts))
-    this.#open.set(facts.destination.id, { ...facts, lane })
+    this.#open.set(facts.destination.id, { ...facts, lane, isStale: false, reading: null })
     return lane
   }
 
-  #settingsOf({ destination, namespace }: Omit<Open, 'lane'>): LaneSettings {
+  #settingsOf({ destination, namespace }: Pick<Open, 'destination' | 'namespace'>): LaneSettings {
     const { policy } = namespace
     return {
       namespace: namespace.name,

@@ -25,7 +25,7 @@ export function createRuntime(
 ): CallbackRuntime {
   const { db, clock, cipher, namespaces, metrics } = deps
   const log = named(deps.log, 'delivery')
-  const lanes = new Lanes({ db, clock, namespaces, domains: deps.domains })
+  const lanes = new Lanes({ db, clock, log, namespaces, domains: deps.domains })
   const watch = new RunWatch({ db, clock })
   const courier = new Courier({ clock, outbound: deps.outbound, ...outbound })
   const dispatcher = new Dispatcher({
