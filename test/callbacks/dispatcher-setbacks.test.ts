@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import type { NamespaceId } from '../../src/callbacks/namespace/namespace.ts'
 import { Claims } from '../../src/callbacks/run/claims.ts'
 import type { Lane } from '../../src/callbacks/run/lane.ts'
@@ -34,6 +35,19 @@ function moveUpTo(db: Database, runNumber: number, namespace_id: NamespaceId): P
 
 async function lastMessage(db: Database, runNumber: number): Promise<string | undefined> {
   return (await listAttempts(db, runNumber, null, 1))[0]?.message
+}
+
+/** From now on the database takes no transition of these runs; the answer lets it. */
+async function refuseTransitionsOf(db: Database, callbackId: string): Promise<() => Promise<unknown>> {
+  const run = (text: string) => db.write((tx) => sql.raw(text).execute(tx.query))
+  const when = `when (new.callback_id = '${callbackId}' and new.transition_count <> old.transition_count)`
+  if (db.engine === 'sqlite') {
+    await run(`create trigger refuse before update on callback_runs ${when} begin select raise(abort, 'refused'); end`)
+    return () => run('drop trigger refuse')
+  }
+  await run(`create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`)
+  await run(`create trigger refuse before update on callback_runs for each row ${when} execute function refuse()`)
+  return () => run('drop trigger refuse on callback_runs')
 }
 
 eachDatabase('delivery after setbacks', (context) => {
@@ -150,5 +164,38 @@ eachDatabase('delivery after setbacks', (context) => {
     await moveUpTo(db, runNumber, namespaceId)
     for (let n = 0; n < 300; n++) await later.passUntil(`c-${n}`, isClosed)
     assert.equal(receiver.requests.all.length, 300)
+  })
+
+  test('a result that the database refuses holds up no other one, and is stored once it is taken, without another attempt', async () => {
+    await using receiver = await startReceiver()
+    const db = await context.open()
+    await using world = await DeliveryWorld.open(db)
+    const accept = await refuseTransitionsOf(db, 'refused')
+    world.run()
+    const runs = ['refused', ...Array.from({ length: 20 }, (_, n) => `c-${n}`)]
+    await Promise.all(runs.map((id) => world.start(id, receiver.url)))
+    for (const id of runs.slice(1)) await world.until(id, isClosed)
+    await world.start('later', receiver.url)
+    await world.until('later', isClosed)
+    await accept()
+    const { state } = await world.passUntil('refused', isClosed)
+    assert.equal(state, 'SUCCEEDED')
+    assert.equal(receiver.requests.all.length, 22)
+  })
+
+  test('a timeout that the database refuses holds up no other one, and is applied once it is taken', async () => {
+    const db = await context.open()
+    await using world = await DeliveryWorld.open(db)
+    const accept = await refuseTransitionsOf(db, 'refused')
+    const never = { delaySeconds: 600 }
+    await world.start('refused', 'http://127.0.0.1:9', { ...never, timeoutSeconds: 5 })
+    await world.start('next', 'http://127.0.0.1:9', { ...never, timeoutSeconds: 5 })
+    await world.start('later', 'http://127.0.0.1:9', { ...never, timeoutSeconds: 60 })
+    world.run()
+    await world.passUntil('next', isClosed)
+    await world.passUntil('later', isClosed)
+    await accept()
+    const { state } = await world.passUntil('refused', isClosed)
+    assert.equal(state, 'TIMED_OUT')
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import type { Settlement } from '../../src/callbacks/run/run.ts'
-import { Settler } from '../../src/callbacks/run/settler.ts'
+import { type Settled, Settler } from '../../src/callbacks/run/settler.ts'
 import { applyEvent } from '../../src/callbacks/state/apply-event.ts'
 import { startRun } from '../../src/callbacks/state/run-record.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
@@ -24,7 +24,7 @@ test('while the disk takes no results no more are to be made, and they go on as 
   const settler = new Settler({ db, clock, log, onCaughtUp: resolve })
   const { promise: stuck, resolve: release } = Promise.withResolvers<void>()
   disk = stuck
-  const results: Promise<boolean>[] = []
+  const results: Promise<Settled>[] = []
   while (!settler.isBehind) {
     assert.ok(results.length < 10_000)
     results.push(settler.settle(successOf(results.length)))
@@ -32,7 +32,7 @@ test('while the disk takes no results no more are to be made, and they go on as 
   release()
   await caughtUp
   assert.equal(settler.isBehind, false)
-  assert.deepEqual(new Set(await Promise.all(results)), new Set([false]))
+  assert.deepEqual(new Set(await Promise.all(results)), new Set(['lost']))
 })
 
 /** Of a run that is gone. */

@@ -59,8 +59,8 @@ export class Dispatcher implements Worker {
   readonly #lookAround: WakeTimer
   /** Of destinations that could not be loaded. */
   readonly #unloaded: Setbacks
-  /** Of runs whose attempt could not be made. */
-  readonly #unattempted: Setbacks
+  /** Of runs whose attempt could not be made, or its result not stored. */
+  readonly #setbacks: Setbacks
   readonly #underWay: UnderWay
   /** They wait until results are stored. */
   readonly #held = new Set<Lane>()
@@ -89,7 +89,7 @@ export class Dispatcher implements Worker {
     })
     this.#lookAround = new WakeTimer(clock)
     this.#unloaded = new Setbacks(clock)
-    this.#unattempted = new Setbacks(clock)
+    this.#setbacks = new Setbacks(clock)
     lanes.onChange = (lane) => this.#pump(lane)
   }
 
@@ -282,7 +282,10 @@ export class Dispatcher implements Worker {
       this.#options.lanes.rest(lane)
     } else if (attempted === null) {
       lane.breaker.release(pass)
-      this.#putOff(lane, run)
+      this.#putOff(lane, run, () => {
+        lane.forget(run.runNumber)
+        this.#again(lane)
+      })
     } else if (attempted === 'lapsed') {
       lane.breaker.release(pass)
       this.#underWay.track(this.#claims.return(lane, [run.runNumber]).then(() => this.#again(lane)))
@@ -298,13 +301,12 @@ export class Dispatcher implements Worker {
   }
 
   /** It is still due, unless somebody closed it, but not taken until its time comes: others are behind it. */
-  #putOff(lane: Lane, run: WaitingRun): void {
+  #putOff(lane: Lane, run: WaitingRun, goOn: () => void): void {
     lane.putOff++
     // A timer of its own: that of the lane may be needed earlier.
-    this.#options.clock.after(this.#unattempted.add(run.runNumber), () => {
+    this.#options.clock.after(this.#setbacks.add(run.runNumber), () => {
       lane.putOff--
-      lane.forget(run.runNumber)
-      this.#again(lane)
+      goOn()
     })
   }
 
@@ -315,7 +317,6 @@ export class Dispatcher implements Worker {
 
   async #settle(lane: Lane, run: WaitingRun, attempted: Attempted): Promise<void> {
     const { clock, owner, events } = this.#options
-    this.#unattempted.clear(run.runNumber)
     const step = applyEvent(run.record, attempted.event, {
       now: clock.now(),
       retry: attempted.retry,
@@ -323,7 +324,7 @@ export class Dispatcher implements Worker {
     })
     if (step.kind === 'changed') {
       lane.settling++
-      const won = await this.#settler.settle({
+      const settled = await this.#settler.settle({
         run,
         changed: step,
         dueAt: step.record.nextAttemptAt,
@@ -331,11 +332,17 @@ export class Dispatcher implements Worker {
         leaseOwner: this.#isShared ? owner : null,
       })
       lane.settling--
-      if (won) {
+      if (settled === 'refused') {
+        // What came of it is kept: the attempt is not made again.
+        this.#putOff(lane, run, () => this.#underWay.track(this.#settle(lane, run, attempted)))
+        return
+      }
+      if (settled === 'stored') {
         events.settled(lane, run, step)
         if (step.record.nextAttemptAt !== null) this.#timekeeper.wakeAt(step.record.nextAttemptAt)
       }
     }
+    this.#setbacks.clear(run.runNumber)
     if (lane.forget(run.runNumber)) this.#again(lane)
     else if (this.#isShared && lane.hasMore && lane.settling === 0) this.#pump(lane)
     this.#options.lanes.rest(lane)

@@ -47,7 +47,7 @@ export class Lane {
   settling = 0
   /** Runs asked for by hand that are being read. */
   trialsSought = 0
-  /** Runs whose attempt could not be made: known, and nowhere until their time comes. */
+  /** Runs whose attempt could not be made, or its result not stored: known, and nowhere until their time comes. */
   putOff = 0
   /** Of the inputs in flight, from before they are read. */
   bytes = 0

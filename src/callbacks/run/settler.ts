@@ -2,6 +2,7 @@ import type { Clock } from '../../platform/clock/clock.ts'
 import { sleep } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
 import type { Database } from '../../platform/storage/database.ts'
+import { isStorageAway } from '../../platform/storage/storage-errors.ts'
 import type { Settlement } from './run.ts'
 import { writeTransitions } from './store-transition.ts'
 
@@ -11,9 +12,15 @@ const AT_ONCE = 500
 const MOST_WAITING = 500
 const RETRY_MS = 250
 
+/**
+ * `lost`: the run was changed by somebody else meanwhile, and this says nothing any more. `refused`: the database does not take
+ * this one, though it is there; nothing is stored.
+ */
+export type Settled = 'stored' | 'lost' | 'refused'
+
 interface Waiting {
   settlement: Settlement
-  done: (won: boolean) => void
+  done: (settled: Settled) => void
 }
 
 export interface SettlerOptions {
@@ -26,7 +33,8 @@ export interface SettlerOptions {
 
 /**
  * Stores what came of attempts. One write at a time takes all that ended meanwhile, so the more attempts end, the less
- * each of them costs. Storage that does not answer is asked again until it does: a result is never dropped.
+ * each of them costs. Storage that does not answer is asked again until it does: a result is never dropped. One that the database
+ * refuses holds up no other one.
  */
 export class Settler {
   readonly #db: Database
@@ -49,8 +57,7 @@ export class Settler {
     return this.#waiting.length >= MOST_WAITING
   }
 
-  /** False when the run was changed by somebody else meanwhile, and this says nothing any more. */
-  settle(settlement: Settlement): Promise<boolean> {
+  settle(settlement: Settlement): Promise<Settled> {
     return new Promise((done) => {
       this.#waiting.push({ settlement, done })
       if (!this.#isRunning) void this.#run()
@@ -69,22 +76,46 @@ export class Settler {
     while (this.#waiting.length > 0) {
       const wasBehind = this.isBehind
       const batch = this.#waiting.splice(0, AT_ONCE)
-      const won = await this.#store(batch.map(({ settlement }) => settlement))
-      for (const { settlement, done } of batch) done(won.has(settlement.run.runNumber))
+      await this.#store(batch)
       if (wasBehind && !this.isBehind) this.#onCaughtUp()
     }
     this.#isRunning = false
   }
 
-  async #store(settlements: readonly Settlement[]): Promise<ReadonlySet<number>> {
+  async #store(batch: readonly Waiting[]): Promise<void> {
     while (!this.#isGivenUp) {
       try {
-        return await writeTransitions(this.#db, settlements)
+        const won = await writeTransitions(
+          this.#db,
+          batch.map(({ settlement }) => settlement),
+        )
+        for (const { settlement, done } of batch) done(won.has(settlement.run.runNumber) ? 'stored' : 'lost')
+        return
       } catch (error) {
-        this.#log.error({ err: error, results: settlements.length }, 'results of attempts could not be stored yet')
+        if (!isStorageAway(error)) return this.#storeParts(batch, error)
+        this.#log.error({ err: error, results: batch.length }, 'results of attempts could not be stored yet')
         await sleep(this.#clock, RETRY_MS)
       }
     }
-    return new Set()
+    for (const { done } of batch) done('lost')
   }
+
+  /** Something in it is refused: in ever smaller parts all others are stored. */
+  async #storeParts(batch: readonly Waiting[], error: unknown): Promise<void> {
+    const [first] = batch
+    if (batch.length > 1) for (const part of halves(batch)) await this.#store(part)
+    else if (first !== undefined) {
+      const { runId } = first.settlement.run
+      this.#log.error(
+        { err: error, runId },
+        'the result of an attempt is refused by the database and tried again later',
+      )
+      first.done('refused')
+    }
+  }
+}
+
+export function halves<T>(items: readonly T[]): [T[], T[]] {
+  const middle = Math.ceil(items.length / 2)
+  return [items.slice(0, middle), items.slice(middle)]
 }

@@ -1,10 +1,13 @@
 import { type Clock, MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
 import type { Database } from '../../platform/storage/database.ts'
+import { isStorageAway } from '../../platform/storage/storage-errors.ts'
 import { applyEvent } from '../state/apply-event.ts'
 import { NO_RETRY } from '../state/retry-policy.ts'
 import type { RunEvent } from '../state/run-event.ts'
 import type { Settlement, StoredRun, WaitingRun } from './run.ts'
+import { Setbacks } from './setbacks.ts'
+import { halves } from './settler.ts'
 import { backoffsDue, delayedDue, nextDue, timeoutsDue } from './store-due.ts'
 import { writeTransitions } from './store-transition.ts'
 import { WakeTimer } from './wake-timer.ts'
@@ -30,12 +33,17 @@ export class Timekeeper {
   readonly #options: TimekeeperOptions
   readonly #timer: WakeTimer
   #seenUntil: Micros = 0
+  /** Of runs whose transition the database refused. */
+  readonly #refused: Setbacks
+  /** Whether some of them are due. */
+  #isHeldUp = false
   #isStopped = false
   #ticking: Promise<void> | null = null
 
   constructor(options: TimekeeperOptions) {
     this.#options = options
     this.#timer = new WakeTimer(options.clock)
+    this.#refused = new Setbacks(options.clock)
   }
 
   async start(): Promise<void> {
@@ -61,6 +69,7 @@ export class Timekeeper {
 
   async #passTime(): Promise<void> {
     const { db, clock, log } = this.#options
+    this.#isHeldUp = false
     try {
       const now = clock.now()
       await this.#timeOut(now)
@@ -69,7 +78,9 @@ export class Timekeeper {
       this.#seenUntil = now
       if (started.length > 0) this.#options.onStarted(started)
       const next = await nextDue(db, now)
-      if (next !== null) this.wakeAt(next)
+      // A deadline that is over and stays so hides those behind it.
+      if (this.#isHeldUp) this.wakeAt(now + AFTER_ERROR_MS * MICROS_PER_MS)
+      if (next !== null && !(this.#isHeldUp && next <= now)) this.wakeAt(next)
       if (db.engine === 'postgres') this.wakeAt(now + LONGEST_SLEEP_MS * MICROS_PER_MS)
     } catch (error) {
       log.error({ err: error }, 'timeouts and backoffs of callbacks could not be applied')
@@ -79,27 +90,42 @@ export class Timekeeper {
 
   async #timeOut(now: Micros): Promise<void> {
     for (;;) {
-      const runs = await timeoutsDue(this.#options.db, now, AT_ONCE)
-      const { won } = await this.#apply(runs, () => ({ kind: 'timeout_due' }), now)
-      for (const { run } of won) this.#options.onTimedOut(run)
-      if (runs.length < AT_ONCE || this.#isStopped) return
+      const due = await timeoutsDue(this.#options.db, now, AT_ONCE)
+      const runs = this.#tried(due)
+      await this.#apply(
+        runs,
+        () => ({ kind: 'timeout_due' }),
+        now,
+        ({ run }) => this.#options.onTimedOut(run),
+      )
+      if (due.length < AT_ONCE || runs.length === 0 || this.#isStopped) return
     }
   }
 
   async #endBackoffs(now: Micros): Promise<void> {
     for (;;) {
-      const runs = await backoffsDue(this.#options.db, now, AT_ONCE)
-      const { won } = await this.#apply(runs, (run) => ({ kind: 'backoff_due', tag: run.record.attempt }), now)
-      for (const { run, changed } of won) this.#options.onDue({ ...run, record: changed.record })
-      if (runs.length < AT_ONCE || this.#isStopped) return
+      const due = await backoffsDue(this.#options.db, now, AT_ONCE)
+      const runs = this.#tried(due)
+      const eventOf = (run: StoredRun): RunEvent => ({ kind: 'backoff_due', tag: run.record.attempt })
+      const onWon = ({ run, changed }: Settlement) => this.#options.onDue({ ...run, record: changed.record })
+      await this.#apply(runs, eventOf, now, onWon)
+      if (due.length < AT_ONCE || runs.length === 0 || this.#isStopped) return
     }
+  }
+
+  /** Without those that the database refused a moment ago. */
+  #tried(runs: readonly StoredRun[]): StoredRun[] {
+    const tried = runs.filter(({ runNumber }) => this.#refused.until(runNumber) === null)
+    if (tried.length < runs.length) this.#isHeldUp = true
+    return tried
   }
 
   async #apply(
     runs: readonly StoredRun[],
     eventOf: (run: StoredRun) => RunEvent,
     now: Micros,
-  ): Promise<{ won: Settlement[] }> {
+    onWon: (settlement: Settlement) => void,
+  ): Promise<void> {
     const settlements = runs.flatMap((run): Settlement[] => {
       const step = applyEvent(run.record, eventOf(run), { now, retry: NO_RETRY, chance: 0 })
       if (step.kind !== 'changed') return []
@@ -107,8 +133,29 @@ export class Timekeeper {
         { run, changed: step, dueAt: step.record.closedAt === null ? now : null, attempt: null, leaseOwner: null },
       ]
     })
-    if (settlements.length === 0) return { won: [] }
-    const won = await writeTransitions(this.#options.db, settlements)
-    return { won: settlements.filter(({ run }) => won.has(run.runNumber)) }
+    if (settlements.length > 0) await this.#store(settlements, onWon)
+  }
+
+  /** One that is refused holds up no other one: in ever smaller parts all others are stored. */
+  async #store(settlements: readonly Settlement[], onWon: (settlement: Settlement) => void): Promise<void> {
+    const { db, log } = this.#options
+    let won: ReadonlySet<number>
+    try {
+      won = await writeTransitions(db, settlements)
+    } catch (error) {
+      if (isStorageAway(error)) throw error
+      const [{ run }, second] = settlements as [Settlement, ...Settlement[]]
+      if (second !== undefined) for (const part of halves(settlements)) await this.#store(part, onWon)
+      else {
+        log.error({ err: error, runId: run.runId }, 'a timeout or the end of a backoff is refused by the database')
+        this.#refused.add(run.runNumber)
+        this.#isHeldUp = true
+      }
+      return
+    }
+    for (const settlement of settlements) {
+      this.#refused.clear(settlement.run.runNumber)
+      if (won.has(settlement.run.runNumber)) onWon(settlement)
+    }
   }
 }

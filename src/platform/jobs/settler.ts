@@ -1,7 +1,7 @@
 import { type Clock, sleep } from '../clock/clock.ts'
-import { isAppError } from '../errors/app-error.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Database } from '../storage/database.ts'
+import { isStorageAway } from '../storage/storage-errors.ts'
 import { type Backoff, retryDelayMs } from './backoff.ts'
 import type { Join } from './job-kind.ts'
 import type { Outcome } from './outcome.ts'
@@ -61,7 +61,7 @@ export class Settler {
         failures = 0
       } catch (error) {
         failures++
-        const storageIsAway = isAppError(error, 'unavailable') || isAppError(error, 'aborted')
+        const storageIsAway = isStorageAway(error)
         // NOTE A defect in one settlement must not hold up all others: after a failure they go one by one, and the one
         // that fails alone for another reason than storage is left to its lease.
         if (batch.length === 1 && !storageIsAway) {

@@ -108,6 +108,11 @@ export function toStorageError(error: unknown): unknown {
   return error
 }
 
+/** Whether the same would be taken later: nothing is wrong with what was to be written. */
+export function isStorageAway(error: unknown): boolean {
+  return isAppError(error, 'unavailable') || isAppError(error, 'aborted')
+}
+
 function unavailable(message: string, cause: unknown): AppError {
   return new AppError('unavailable', message, { cause, headers: { 'retry-after': '5' } })
 }
