@@ -22,6 +22,7 @@ import { type Clock, settlesWithin } from './platform/clock/clock.ts'
 import { AppError } from './platform/errors/app-error.ts'
 import { closeGracefully, listen } from './platform/http/listen.ts'
 import { createHttpServer } from './platform/http/server.ts'
+import { SURFACES } from './platform/http/surface.ts'
 import { Idempotency } from './platform/idempotency/idempotency.ts'
 import { JobEngine } from './platform/jobs/job-engine.ts'
 import { observeJobs } from './platform/jobs/metrics.ts'
@@ -193,10 +194,11 @@ export async function startApp(options: AppOptions): Promise<App> {
     clock,
     log,
     readiness,
-    serverInfo: { version: VERSION, surfaces: ['users', 'knowledge', 'callbacks'] },
+    serverInfo: { version: VERSION, surfaces: SURFACES.filter((surface) => surface !== 'platform') },
     services: callbacks.rpcServices,
     serverOrigin: () => server.platform.origin(),
     limits: { requestTimeoutMs: settings.server.request_timeout },
+    onDenied: (denial) => denials.record(denial),
     observe: observeCalls(metrics.registry),
   })
   await registerRpc(server, rpc)

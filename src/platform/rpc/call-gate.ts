@@ -4,10 +4,12 @@
  */
 import type { DescMethod } from '@bufbuild/protobuf'
 import { ConnectError, type HandlerContext } from '@connectrpc/connect'
+import type { Denial } from '../audit/denials.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 import type { CredentialSource } from '../auth/credentials.ts'
 import { type Authentication, allows, type Principal } from '../auth/principal.ts'
 import { AppError } from '../errors/app-error.ts'
+import { plainAddress } from '../http/client-address.ts'
 import { beginCall, type Call } from './call.ts'
 import { correctStatus } from './correct-status.ts'
 import type { RpcAccess } from './rpc-service.ts'
@@ -17,8 +19,8 @@ export interface GateDeps extends HandlerRuntime {
   authenticator: Authenticator
   /** Scheme, host and port under which the main port is reached. */
   serverOrigin(): string
-  /** Rate limits and the like: after the credentials, before the permission. Throws to refuse. */
-  admit?(call: Readonly<Call>): Promise<void>
+  /** Told about callers with good credentials who lack the permission. Must not throw. */
+  onDenied?(denial: Denial): void
   accessOf(method: DescMethod): RpcAccess
   elapsedMs(): number
   onEnd(call: Call, error: ConnectError | undefined): void
@@ -46,10 +48,23 @@ export function callGate(deps: GateDeps) {
       call.principal = principalOf(await deps.authenticator.authenticate(sourceOf(call, context, deps.serverOrigin())))
       call.peer.onIdentified?.(call.principal)
     }
-    await deps.admit?.(call)
-    if (access !== 'public' && access !== 'signed_in' && !allows(call.principal as Principal, access)) {
-      throw new AppError('permission_denied', `This call needs the permission ${access}.`)
-    }
+    if (access === 'public' || access === 'signed_in' || call.principal === null) return
+    if (allows(call.principal, access)) return
+    deps.onDenied?.({
+      principal: call.principal,
+      operationId: call.method,
+      reason: `Missing permission: ${access}`,
+      client: clientOf(call, context),
+    })
+    throw new AppError('permission_denied', `This call needs the permission ${access}.`)
+  }
+}
+
+function clientOf({ peer }: Call, { requestHeader }: HandlerContext): Denial['client'] {
+  return {
+    address: plainAddress(peer.remoteAddress),
+    userAgent: requestHeader.get('user-agent'),
+    requestId: peer.requestId,
   }
 }
 

@@ -6,6 +6,7 @@ import type { DescMethod, DescService } from '@bufbuild/protobuf'
 import { Code, ConnectError, type ConnectRouter, createConnectRouter, type ServiceImpl } from '@connectrpc/connect'
 import type { UniversalHandler } from '@connectrpc/connect/protocol'
 import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node'
+import type { Denial } from '../audit/denials.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 import { type Clock, MICROS_PER_MS } from '../clock/clock.ts'
 import { AppError } from '../errors/app-error.ts'
@@ -30,8 +31,8 @@ export interface RpcDeps {
   /** Of the features, each made by rpcService(). */
   services?: readonly RpcService[]
   limits?: Partial<RpcLimits>
-  /** Rate limits and the like: after the credentials, before the permission. Throws an AppError to refuse. */
-  admit?(call: Readonly<Call>): Promise<void>
+  /** Told about callers with good credentials who lack the permission. Must not throw. */
+  onDenied?(denial: Denial): void
   /** Once per call. `method` is `package.Service/Method`, `code` is `ok` or a status such as `not_found`. */
   observe?(method: string, code: string, seconds: number): void
 }
@@ -78,7 +79,7 @@ export function createRpc(deps: RpcDeps): Rpc {
     ...runtime,
     authenticator: deps.authenticator,
     serverOrigin: deps.serverOrigin,
-    admit: deps.admit,
+    onDenied: deps.onDenied,
     accessOf: (method) => mustGet(mustGet(declared, method).methods, method.localName).access,
     elapsedMs: () => deps.clock.elapsedMs(),
     onEnd,

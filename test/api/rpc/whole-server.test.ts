@@ -3,9 +3,23 @@ import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { Code, type ConnectError, createClient } from '@connectrpc/connect'
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from '@connectrpc/connect-node'
+import { CallbackService } from '../../../src/gen/commonplace/callbacks/v1/callbacks_pb.js'
 import { ServerService } from '../../../src/gen/commonplace/server/v1/server_pb.js'
 import { Health, HealthCheckResponse_ServingStatus as Status } from '../../../src/gen/grpc/health/v1/health_pb.js'
+import { WorkflowService } from '../../../src/gen/temporal/api/workflowservice/v1/service_pb.js'
+import { openCallers } from '../../support/callers.ts'
 import { startServer, type TestServer } from '../../support/start-server.ts'
+import { client } from '../../support/test-client.ts'
+
+interface AuditShown {
+  attributes: {
+    target: { id: string }
+    outcome: string
+    changes: { reason: { new: string } }
+    client_address: string
+    request_id: string
+  }
+}
 
 describe('the whole server', () => {
   let server: TestServer
@@ -44,6 +58,46 @@ describe('the whole server', () => {
       await assert.rejects(client.whoAmI({}, { headers: { authorization: 'Bearer nonsense' } }), refused)
       await assert.rejects(client.whoAmI({}, { headers: { 'x-api-key': server.apiKey } }), refused)
     }
+  })
+
+  test('whoever is refused is in the audit log, over every protocol as over HTTP', async () => {
+    await using callers = await openCallers(server)
+    const { userId, token, client: caller } = await callers.make({ permissions: [] })
+    const headers = { authorization: `Bearer ${token}`, 'x-request-id': 'refused' }
+    const denied = (error: ConnectError) => error.code === Code.PermissionDenied
+    const { connect, 'grpc-web': grpcWeb, grpc } = transports()
+    const namespace = 'default'
+    await assert.rejects(
+      createClient(WorkflowService, connect).countCallbackExecutions({ namespace }, { headers }),
+      denied,
+    )
+    await assert.rejects(
+      createClient(WorkflowService, grpcWeb).listCallbackExecutions({ namespace }, { headers }),
+      denied,
+    )
+    await assert.rejects(createClient(CallbackService, grpc).listDestinations({ namespace }, { headers }), denied)
+    await caller.get('/namespaces/default/callbacks', 403, { headers: { 'x-request-id': 'refused' } })
+    const admin = client(server)
+    // What is written after the denials comes after them.
+    await admin.post('/api/v2/roles', 200, { body: { data: { type: 'roles', attributes: { name: 'Later' } } } })
+    const filter = new URLSearchParams({ 'filter[actor]': userId, 'filter[action]': 'access.denied' })
+    const { data } = (await admin.get(`/api/v2/audit/events?${filter}`, 200)).body
+    const traces = data.map(({ attributes: { target, outcome, changes, client_address, request_id } }: AuditShown) => [
+      target.id,
+      [outcome, changes.reason.new, client_address, request_id],
+    ])
+    const trace = ['failure', 'Missing permission: callbacks_read', '127.0.0.1', 'refused']
+    assert.deepEqual(Object.fromEntries(traces), {
+      'temporal.api.workflowservice.v1.WorkflowService/CountCallbackExecutions': trace,
+      'temporal.api.workflowservice.v1.WorkflowService/ListCallbackExecutions': trace,
+      'commonplace.callbacks.v1.CallbackService/ListDestinations': trace,
+      ListCallbackExecutions: trace,
+    })
+  })
+
+  test('says which surfaces it has', async () => {
+    const { surfaces } = await createClient(ServerService, transports().grpc).getServerInfo({})
+    assert.deepEqual([...surfaces].sort(), ['callbacks', 'instance', 'knowledge', 'users'])
   })
 
   test('health is public and says SERVING', async () => {
