@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { RpcService } from '../platform/rpc/rpc-service.ts'
+import { additionalMethods } from './additional-methods.ts'
 import type { CallbacksDeps } from './deps.ts'
 import { DestinationService } from './destination/destination-service.ts'
 import { destinationRoutes } from './destination/routes-destinations.ts'
@@ -11,15 +12,14 @@ import { NamespaceService } from './namespace/namespace-service.ts'
 import { registerNamespacePurge } from './namespace/purge-namespace.ts'
 import { namespaceRoutes } from './namespace/routes-namespaces.ts'
 import { callbackRpcServices } from './rpc-callbacks.ts'
-import { additionalMethods } from './rpc-more.ts'
 import { AttemptsService } from './run/attempts-service.ts'
 import { registerBulkReplay } from './run/bulk-replay.ts'
 import { registerGauges } from './run/gauges.ts'
 import { LongPolls } from './run/long-polls.ts'
 import { ReplayService } from './run/replay-service.ts'
 import { scheduleRunRetention } from './run/retention.ts'
+import { attemptAndReplayRoutes } from './run/routes-attempts-and-replays.ts'
 import { callbackRoutes } from './run/routes-callbacks.ts'
-import { moreRoutes } from './run/routes-more.ts'
 import { RunService } from './run/run-service.ts'
 import { type CallbackRuntime, createRuntime } from './run/runtime.ts'
 import { Tokens } from './wire/tokens.ts'
@@ -54,7 +54,7 @@ export function registerCallbacks(server: FastifyInstance, deps: CallbacksDeps):
   messageScope(server, (scope) => {
     namespaceRoutes(scope, additional.namespaces)
     callbackRoutes(scope, runs)
-    moreRoutes(scope, additional)
+    attemptAndReplayRoutes(scope, additional)
     destinationRoutes(scope, additional)
   })
   return { ...runtime, rpcServices: callbackRpcServices(runs, additionalMethods(additional)) }

@@ -37,7 +37,7 @@ test('while the disk takes no results no more are to be made, and they go on as 
 
 /** Of a run that is gone. */
 function successOf(runNumber: number): Settlement {
-  const { record } = startRun({ timeoutMicros: null, startDelayMicros: 0, retryPolicy: null }, 1)
+  const record = startRun({ timeoutMicros: null, startDelayMicros: 0, retryPolicy: null }, 1)
   const event = { kind: 'attempt_succeeded', tag: 0 } as const
   const retry = { initialMicros: 1, maximumMicros: 1, coefficient: 2, maximumAttempts: 0, jitter: 0 }
   const changed = applyEvent(record, event, { now: 2, retry, chance: 0 })

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
-import type { Database } from '../../src/platform/storage/database.ts'
+import type { RunFailures } from '../../src/callbacks/run/run.ts'
+import { readFailure } from '../../src/callbacks/run/store-runs.ts'
+import type { Database, Reader } from '../../src/platform/storage/database.ts'
 import '../../src/callbacks/tables.ts'
 import { NAMESPACE } from './store-world.ts'
 
@@ -59,4 +61,14 @@ export async function fillRuns<Row extends SampleRow>(
     { alone: true },
   )
   return numbered
+}
+
+/** What is stored as the failures of a run; nothing in both for one that never failed. */
+export async function findFailures(reader: Reader, runNumber: number): Promise<RunFailures> {
+  const row = await reader.query
+    .selectFrom('callback_failures')
+    .select(['last_attempt', 'terminal'])
+    .where('run_number', '=', runNumber)
+    .executeTakeFirst()
+  return { lastAttempt: readFailure(row?.last_attempt), terminal: readFailure(row?.terminal) }
 }

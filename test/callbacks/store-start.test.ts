@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { attributeRows } from '../../src/callbacks/query/attribute-rows.ts'
 import { deleteRun } from '../../src/callbacks/run/store-delete.ts'
-import { findFailures, findInput, findRun } from '../../src/callbacks/run/store-runs.ts'
+import { findInput, findRun } from '../../src/callbacks/run/store-runs.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
+import { findFailures } from './store-rows.ts'
 import { FATAL, live, NAMESPACE, SHARED, start, startIn } from './store-world.ts'
 
 async function countRuns(db: Database): Promise<number> {

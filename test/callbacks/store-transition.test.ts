@@ -5,11 +5,12 @@ import type { Settlement } from '../../src/callbacks/run/run.ts'
 import { KEPT_ATTEMPTS, listAttempts } from '../../src/callbacks/run/store-attempts.ts'
 import { deleteRun } from '../../src/callbacks/run/store-delete.ts'
 import { takeDue } from '../../src/callbacks/run/store-due.ts'
-import { findFailures, RUNNING_SORT_AT } from '../../src/callbacks/run/store-runs.ts'
+import { RUNNING_SORT_AT } from '../../src/callbacks/run/store-runs.ts'
 import { storeTransition } from '../../src/callbacks/run/store-transition.ts'
 import { isTerminal, STATE_NUMBERS, STATUS_NUMBERS, statusOf } from '../../src/callbacks/state/run-state.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
+import { findFailures } from './store-rows.ts'
 import {
   FATAL,
   live,

@@ -35,7 +35,7 @@ export async function startIn(tx: Transaction, wish: StartWish = {}): Promise<St
     ...given
   } = wish
   const namespaceId = given.namespaceId ?? NAMESPACE
-  const { record } = startRun({ timeoutMicros, startDelayMicros, retryPolicy }, at)
+  const record = startRun({ timeoutMicros, startDelayMicros, retryPolicy }, at)
   return insertRun(tx, {
     namespaceId,
     callbackId: newId(),

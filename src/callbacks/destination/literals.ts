@@ -4,7 +4,6 @@ export const TOKEN_HEADER = 'temporal-callback-token'
 export const OPAQUE_PAYLOAD_TYPE = 'application/x-temporal-payload'
 export const FAILURE_TYPE = 'temporal.api.failure.v1.Failure'
 export const HANDLER_ERROR_TYPE = 'nexus.HandlerError'
-export const OPERATION_ERROR_TYPE = 'nexus.OperationError'
 export const ERROR_DETAIL_PREFIX = 'type.googleapis.com/temporal.api.errordetails.v1.'
 
 export const STATE_HEADER = 'nexus-operation-state'

@@ -3,7 +3,7 @@ import { type Answer, headerOf } from '../../platform/outbound/outbound-request.
 import { HANDLER_ERROR_TYPE, RETRYABLE_HEADER } from './literals.ts'
 import { readRetryAfter } from './retry-after.ts'
 import { decodeStart, shortText } from './short-text.ts'
-import { MAX_MESSAGE_BYTES, retryableFailure, SUCCESS, type Verdict } from './verdict.ts'
+import { MAX_VERDICT_BYTES, retryableFailure, SUCCESS, type Verdict } from './verdict.ts'
 
 interface FailureBody {
   message: string
@@ -70,7 +70,7 @@ function messageOf({ status, statusText }: Answer, type: string | undefined, mes
     const text = shortText(statusText === '' ? String(status) : `${status} ${statusText}`, MAX_TYPE_BYTES)
     return `unexpected response status: ${JSON.stringify(text)}`
   }
-  return shortText(`handler error (${type})${message === '' ? '' : `: ${message}`}`, MAX_MESSAGE_BYTES)
+  return shortText(`handler error (${type})${message === '' ? '' : `: ${message}`}`, MAX_VERDICT_BYTES)
 }
 
 function retryableHeader(answer: Answer): boolean | undefined {

@@ -22,7 +22,7 @@ import type { Courier } from './courier.ts'
 import type { Delivery } from './delivery.ts'
 import { destinationOf } from './destination-of.ts'
 import { requestHeaders } from './request-headers.ts'
-import { outcomeOf } from './verdict.ts'
+import { attemptOutcome } from './verdict.ts'
 
 export interface SendTestsOptions {
   clock: Clock
@@ -88,7 +88,7 @@ export class SendTests {
       attempt: 0,
       startedAt,
       endedAt: clock.now(),
-      outcome: outcomeOf(verdict),
+      outcome: attemptOutcome(verdict),
       statusCode,
       errorType: verdict.errorType,
       message: verdict.message,

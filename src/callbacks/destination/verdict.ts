@@ -1,6 +1,7 @@
 import { shortText } from './short-text.ts'
 
-export const MAX_MESSAGE_BYTES = 4096
+/** Of its message. */
+export const MAX_VERDICT_BYTES = 4096
 
 /** What an attempt came to. */
 export interface Verdict {
@@ -17,7 +18,7 @@ export interface Verdict {
 export const SUCCESS: Verdict = { result: 'success', errorType: '', message: '', label: 'success' }
 
 export function retryableFailure(message: string, label = 'unknown-error'): Verdict {
-  return { result: 'retryable', errorType: '', message: shortText(message, MAX_MESSAGE_BYTES), label }
+  return { result: 'retryable', errorType: '', message: shortText(message, MAX_VERDICT_BYTES), label }
 }
 
 export function terminalFailure(message: string): Verdict {
@@ -25,6 +26,6 @@ export function terminalFailure(message: string): Verdict {
 }
 
 /** For the log of attempts, which has room for any type that a receiver names. */
-export function outcomeOf({ errorType, label }: Verdict): string {
+export function attemptOutcome({ errorType, label }: Verdict): string {
   return errorType === '' ? label : `handler-error:${errorType}`
 }

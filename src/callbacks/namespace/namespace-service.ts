@@ -5,11 +5,11 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import { enqueueJob } from '../../platform/jobs/enqueue.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
-import { type CallbackPolicy, NAMESPACE_NAME } from '../settings.ts'
+import { NAMESPACE_NAME } from '../settings.ts'
 import { applyWish, refuseContradictions } from './apply-wish.ts'
 import { changesBetween } from './audited-changes.ts'
 import { newNamespace } from './ensure-namespaces.ts'
-import { type Namespace, namespaceNotFound } from './namespace.ts'
+import { type Namespace, namespaceNotFound, type ShownNamespace } from './namespace.ts'
 import type { NamespacePolicies } from './namespace-policies.ts'
 import type { NamespaceWish, NewNamespace } from './namespace-wish.ts'
 import { decodePageToken, encodePageToken } from './page-token.ts'
@@ -23,13 +23,6 @@ export interface NamespaceServiceOptions {
   clock: Clock
   cipher: Cipher
   policies: NamespacePolicies
-}
-
-/** A namespace with the values in effect, as it may be shown. */
-export interface ShownNamespace {
-  namespace: Namespace
-  policy: CallbackPolicy
-  secretCount: number
 }
 
 export interface ChangedNamespace extends ShownNamespace {

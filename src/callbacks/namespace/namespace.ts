@@ -1,7 +1,7 @@
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Id } from '../../platform/ids/uuid.ts'
 import type { FieldType } from '../query/fields.ts'
-import type { PolicyOverrides } from '../settings.ts'
+import type { CallbackPolicy, PolicyOverrides } from '../settings.ts'
 
 export { namespaceNotFound } from '../wire/error-details.ts'
 
@@ -22,4 +22,11 @@ export interface Namespace {
   sealedSecrets: readonly string[] | null
   createdAt: Micros
   modifiedAt: Micros
+}
+
+/** A namespace with the values in effect, as it may be shown. */
+export interface ShownNamespace {
+  namespace: Namespace
+  policy: CallbackPolicy
+  secretCount: number
 }

@@ -12,6 +12,7 @@ import { operation } from '../../platform/http/operation.ts'
 import { BINARY_TYPE } from '../http/message-body.ts'
 import { type QueryValues, readQueryRequest } from '../wire/read-request.ts'
 import { documentHandler, readDocument } from './document-forms.ts'
+import type { ShownNamespace } from './namespace.ts'
 import {
   namespaceMessage,
   namespacePageMessage,
@@ -19,7 +20,7 @@ import {
   readNamespaceChangeMessage,
   readNewNamespaceMessage,
 } from './namespace-message.ts'
-import type { ChangedNamespace, NamespaceService, ShownNamespace } from './namespace-service.ts'
+import type { ChangedNamespace, NamespaceService } from './namespace-service.ts'
 import { readNamespaceChange, readNewNamespace } from './namespace-wish.ts'
 import {
   Empty,

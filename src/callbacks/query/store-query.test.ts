@@ -13,13 +13,13 @@ import {
   type SampleRun,
   status,
 } from '../../../test/callbacks/condition-samples.ts'
+import { printQuery } from '../../../test/callbacks/print-query.ts'
 import { kyselyOver } from '../../platform/storage/kysely-over.ts'
 import { attributeRows } from './attribute-rows.ts'
 import type { Condition, Query } from './condition.ts'
 import { evaluateCondition } from './evaluate-condition.ts'
 import { fieldCatalogue } from './fields.ts'
 import { parseQuery } from './parse-query.ts'
-import { printQuery } from './print-query.ts'
 import { type RunColumns, whereCondition } from './store-query.ts'
 
 const COLUMNS: RunColumns = {

@@ -5,7 +5,7 @@ import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import type { Courier } from '../destination/courier.ts'
 import { requestHeaders } from '../destination/request-headers.ts'
-import { outcomeOf, terminalFailure, type Verdict } from '../destination/verdict.ts'
+import { attemptOutcome, terminalFailure, type Verdict } from '../destination/verdict.ts'
 import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-policies.ts'
 import type { RetryPolicy } from '../state/retry-policy.ts'
 import type { RunEvent } from '../state/run-event.ts'
@@ -14,8 +14,9 @@ import { claimNeededUntil } from './claims.ts'
 import { bytesOf, type Lane } from './lane.ts'
 import type { Lanes } from './lanes.ts'
 import type { AttemptRecord, WaitingRun } from './run.ts'
+import type { Sendable } from './sendable.ts'
 import { findInput } from './store-runs.ts'
-import { openSendable, type Sendable, StoredCallbackUnreadable } from './stored-callback.ts'
+import { openSendable, StoredCallbackUnreadable } from './stored-callback.ts'
 
 export interface Attempted {
   event: RunEvent
@@ -104,7 +105,7 @@ export class Attempter {
     const log: AttemptRecord = {
       startedAt,
       endedAt,
-      outcome: outcomeOf(verdict),
+      outcome: attemptOutcome(verdict),
       statusCode,
       errorType: verdict.errorType,
       message: verdict.message,
@@ -121,7 +122,7 @@ export class Attempter {
     const verdict = terminalFailure(error.message)
     const now = clock.now()
     const { errorType, message } = verdict
-    const outcome = outcomeOf(verdict)
+    const outcome = attemptOutcome(verdict)
     const none = { statusCode: null, responseSnippet: '', address: null }
     return {
       event: eventOf(record.attempt, verdict),

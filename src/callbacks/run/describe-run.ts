@@ -16,7 +16,7 @@ import type { Micros } from '../../platform/clock/clock.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
 import { shownState } from '../state/run-record.ts'
 import { STATE_NUMBERS, STATUS_NUMBERS } from '../state/run-state.ts'
-import { outcomeOf, type StoredFailure } from '../state/stored-failure.ts'
+import { runOutcome, type StoredFailure } from '../state/stored-failure.ts'
 import { durationOf } from '../wire/duration.ts'
 import { readMessage } from '../wire/json.ts'
 import { timestampOf } from '../wire/timestamp.ts'
@@ -45,7 +45,7 @@ export function describeRun(run: DescribedRun, facts: DescribeFacts): DescribeCa
 
 /** Undefined while running. */
 export function outcomeMessage({ record, failures }: RunWithFailures): CallbackExecutionOutcome | undefined {
-  const outcome = outcomeOf(record.state, failures)
+  const outcome = runOutcome(record.state, failures)
   if (outcome === null) return undefined
   return create(CallbackExecutionOutcomeSchema, {
     value:

@@ -206,9 +206,9 @@ export class Dispatcher implements Worker {
       const next = lane.next()
       if (next.kind === 'wait') {
         if (next.until !== null) lane.wakeAt(next.until, () => this.#pump(lane))
-        if (next.until !== null || lane.queued > 0) return
+        return
       }
-      if (next.kind !== 'go') break
+      if (next.kind === 'empty') break
       this.#underWay.track(this.#attempt(lane, next.run, next.pass))
     }
     if (lane.hasMore && !lane.isLoading) this.#underWay.track(this.#take(lane))

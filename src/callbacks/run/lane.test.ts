@@ -19,7 +19,7 @@ function laneOf(concurrency = 10): Lane {
 }
 
 function run(runNumber: number, completionBytes?: number): WaitingRun {
-  const { record } = startRun({ timeoutMicros: null, startDelayMicros: 0, retryPolicy: null }, 500)
+  const record = startRun({ timeoutMicros: null, startDelayMicros: 0, retryPolicy: null }, 500)
   const names = { namespaceId: newId<'Namespace'>(), callbackId: 'c', runId: newId(), requestId: 'r' }
   const size = completionBytes !== undefined && { completionBytes }
   return { runNumber, ...names, destinationId: 1, timeoutMicros: null, record, ...size }

@@ -4,7 +4,7 @@ import type { AttributeRow } from '../query/attribute-rows.ts'
 import type { Changed } from '../state/run-event.ts'
 import type { RunRecord } from '../state/run-record.ts'
 import type { StoredFailure } from '../state/stored-failure.ts'
-import type { Sendable } from './stored-callback.ts'
+import type { Sendable } from './sendable.ts'
 
 /** A run as it was read: its names, where it goes, and all that a transition looks at. */
 export interface StoredRun {

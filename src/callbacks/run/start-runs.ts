@@ -45,11 +45,10 @@ export class StartRuns {
       const facts = { namespace: namespace.name, callbackId, bytes: completionBytes.length }
       this.#options.log.warn(facts, 'a large completion was given')
     }
-    return this.startValid(namespace, start)
+    return this.#store(namespace, start)
   }
 
-  /** Also for what was stored before, such as a run that is replayed. */
-  async startValid(namespace: ActiveNamespace, start: ValidStart): Promise<{ runId: string }> {
+  async #store(namespace: ActiveNamespace, start: ValidStart): Promise<{ runId: string }> {
     const answer = await this.#options.db.write((tx) => this.startIn(tx, namespace, start), {
       isolation: 'read committed',
     })
@@ -62,7 +61,7 @@ export class StartRuns {
     const { clock, cipher, dispatcher } = this.#options
     const now = clock.now()
     const runId = newId<'Run'>()
-    const { record } = startRun(start, now)
+    const record = startRun(start, now)
     const dueAt = dueAtOf(record, now) ?? now
     const answer = await insertRun(tx, {
       namespaceId: namespace.id,

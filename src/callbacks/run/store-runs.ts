@@ -6,8 +6,8 @@ import { statement } from '../../platform/storage/statement.ts'
 import type { GivenRetryPolicy } from '../state/run-record.ts'
 import { RUN_STATES, type RunState, STATE_NUMBERS } from '../state/run-state.ts'
 import type { StoredFailure } from '../state/stored-failure.ts'
-import type { CallbackFailuresTable, CallbackInputsTable, CallbackRunRow } from '../tables.ts'
-import type { RunFailures, RunInput, StoredRun } from './run.ts'
+import type { CallbackInputsTable, CallbackRunRow } from '../tables.ts'
+import type { RunInput, StoredRun } from './run.ts'
 
 /** After every time that a run can have: what `sort_at` holds while it is running. */
 export const RUNNING_SORT_AT = Number.MAX_SAFE_INTEGER
@@ -122,16 +122,6 @@ const inputOf = statement<{ runNumber: number }, Omit<CallbackInputsTable, 'run_
 export async function findInput(reader: Reader, runNumber: number): Promise<RunInput | undefined> {
   const [row] = await reader.run(inputOf, { runNumber })
   return row && { callback: row.callback, completion: row.completion, searchAttributes: row.search_attributes }
-}
-
-const failuresOf = statement<{ runNumber: number }, Omit<CallbackFailuresTable, 'run_number'>>((query, p) =>
-  query.selectFrom('callback_failures').select(['last_attempt', 'terminal']).where('run_number', '=', p('runNumber')),
-)
-
-/** Nothing in both for a run that never failed. */
-export async function findFailures(reader: Reader, runNumber: number): Promise<RunFailures> {
-  const [row] = await reader.run(failuresOf, { runNumber })
-  return { lastAttempt: readFailure(row?.last_attempt), terminal: readFailure(row?.terminal) }
 }
 
 export function readFailure(json: string | null | undefined): StoredFailure | null {

@@ -3,17 +3,10 @@ import { CallbackExecutionCompletionSchema } from '../../gen/temporal/api/callba
 import { type Callback, CallbackSchema } from '../../gen/temporal/api/common/v1/message_pb.js'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
-import { type CompletionBody, completionBody } from '../destination/completion-body.ts'
-import { readTarget, type Target } from '../destination/target.ts'
-import type { NexusCallback } from '../wire/messages.ts'
+import { completionBody } from '../destination/completion-body.ts'
+import { readTarget } from '../destination/target.ts'
 import type { RunInput } from './run.ts'
-
-/** What an attempt sends and where to, read once. */
-export interface Sendable {
-  target: Target
-  callback: NexusCallback
-  completion: CompletionBody
-}
+import type { Sendable } from './sendable.ts'
 
 /** A callback as it lies in the database: token and headers are secrets, so all of it is encrypted. */
 export function sealCallback(cipher: Cipher, bytes: Uint8Array, runId: string): Uint8Array {

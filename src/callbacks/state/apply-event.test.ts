@@ -18,7 +18,7 @@ const retry: RetryPolicy = {
 }
 const context = { now: NOW, retry, chance: 0.5 }
 
-const fresh = startRun({ timeoutMicros: 50 * SECOND, startDelayMicros: 0, retryPolicy: null }, T0).record
+const fresh = startRun({ timeoutMicros: 50 * SECOND, startDelayMicros: 0, retryPolicy: null }, T0)
 const tried = { ...fresh, attempt: 3, transitionCount: 7, lastAttemptCompletedAt: T0 + 9 * SECOND }
 const done = { ...tried, closedAt: T0 + 20 * SECOND }
 const RECORDS: Record<RunState, RunRecord> = {
@@ -122,7 +122,7 @@ for (const state of RUN_STATES) {
 }
 
 test('a success counts the attempt, closes the run and writes no failure', () => {
-  const { record, failures, followUps, transition } = changedBy(tried, EVENTS.succeeded)
+  const { record, failures, transition } = changedBy(tried, EVENTS.succeeded)
   assert.deepEqual(record, {
     ...tried,
     state: 'SUCCEEDED',
@@ -131,11 +131,11 @@ test('a success counts the attempt, closes the run and writes no failure', () =>
     lastAttemptCompletedAt: NOW,
     closedAt: NOW,
   })
-  assert.deepEqual([transition, failures, followUps], ['succeed', {}, []])
+  assert.deepEqual([transition, failures], ['succeed', {}])
 })
 
-test('a retryable failure counts the attempt and arms a timer that carries the new number', () => {
-  const { record, failures, followUps } = changedBy(tried, EVENTS.failed)
+test('a retryable failure counts the attempt and says when the next one is due', () => {
+  const { record, failures } = changedBy(tried, EVENTS.failed)
   // The fourth delay is 8 s, a tenth of it taken away by a chance of one half.
   const at = NOW + 7.2 * SECOND
   assert.deepEqual(record, {
@@ -147,14 +147,12 @@ test('a retryable failure counts the attempt and arms a timer that carries the n
     nextAttemptAt: at,
   })
   assert.deepEqual(failures, { lastAttempt: { message: 'broken', applicationFailureInfo: { nonRetryable: false } } })
-  assert.deepEqual(followUps, [{ kind: 'backoff_timer', tag: 4, at }])
 })
 
 test('a failure that cannot pass closes the run as failed', () => {
-  const { record, failures, followUps } = changedBy(tried, EVENTS.refused)
+  const { record, failures } = changedBy(tried, EVENTS.refused)
   assert.deepEqual([record.state, record.attempt, record.closedAt, record.nextAttemptAt], ['FAILED', 4, NOW, null])
   assert.deepEqual(failures, { lastAttempt: { message: 'gone', applicationFailureInfo: { nonRetryable: true } } })
-  assert.deepEqual(followUps, [])
 })
 
 test('the last attempt of the own policy closes the run with its failure, which stays retryable by nature', () => {
@@ -180,17 +178,15 @@ test('a retry beyond the deadline is stored as computed', () => {
   assert.ok(Number(record.nextAttemptAt) > Number(record.deadlineAt))
 })
 
-test('the end of a backoff touches neither attempt nor times and queues an attempt with the same number', () => {
-  const { record, failures, followUps } = changedBy(RECORDS.BACKING_OFF, EVENTS.backoffDue)
+test('the end of a backoff touches neither the number of the attempt nor times', () => {
+  const { record, failures } = changedBy(RECORDS.BACKING_OFF, EVENTS.backoffDue)
   assert.deepEqual(record, { ...RECORDS.BACKING_OFF, state: 'SCHEDULED', nextAttemptAt: null, transitionCount: 8 })
   assert.deepEqual(failures, {})
-  assert.deepEqual(followUps, [{ kind: 'attempt', tag: 3, at: NOW, isTrial: false }])
 })
 
-test('a backoff timer that comes too soon is set again', () => {
+test('a backoff timer that comes too soon changes nothing', () => {
   const answer = applyEvent(RECORDS.BACKING_OFF, EVENTS.backoffDue, { ...context, now: NOW - 1 })
-  const followUps = [{ kind: 'backoff_timer', tag: 3, at: NOW }]
-  assert.deepEqual(answer, { kind: 'unchanged', reason: 'early', followUps })
+  assert.deepEqual(answer, { kind: 'unchanged', reason: 'early' })
 })
 
 test('a timeout that is overdue goes before an overdue backoff', () => {
@@ -198,9 +194,9 @@ test('a timeout that is overdue goes before an overdue backoff', () => {
   assert.equal(changedBy(both, EVENTS.backoffDue).transition, 'time_out')
 })
 
-test('a timeout keeps attempt and last failure and stops what is in flight, in both running states', () => {
+test('a timeout keeps attempt and last failure, in both running states', () => {
   for (const before of [tried, { ...RECORDS.BACKING_OFF, deadlineAt: NOW }]) {
-    const { record, failures, followUps } = changedBy(before, EVENTS.timeoutDue)
+    const { record, failures } = changedBy(before, EVENTS.timeoutDue)
     assert.deepEqual(record, { ...before, state: 'TIMED_OUT', nextAttemptAt: null, closedAt: NOW, transitionCount: 8 })
     assert.deepEqual(failures, {
       terminal: {
@@ -208,18 +204,16 @@ test('a timeout keeps attempt and last failure and stops what is in flight, in b
         timeoutFailureInfo: { timeoutType: 'TIMEOUT_TYPE_SCHEDULE_TO_CLOSE' },
       },
     })
-    assert.deepEqual(followUps, [{ kind: 'stop' }])
   }
 })
 
-test('a timeout timer that comes too soon is set again', () => {
+test('a timeout timer that comes too soon changes nothing', () => {
   const answer = applyEvent({ ...tried, deadlineAt: NOW + 1 }, EVENTS.timeoutDue, context)
-  const followUps = [{ kind: 'timeout_timer', at: NOW + 1 }]
-  assert.deepEqual(answer, { kind: 'unchanged', reason: 'early', followUps })
+  assert.deepEqual(answer, { kind: 'unchanged', reason: 'early' })
 })
 
 test('a termination keeps attempt and last failure, and remembers who asked', () => {
-  const { record, failures, followUps } = changedBy(RECORDS.BACKING_OFF, EVENTS.terminate)
+  const { record, failures } = changedBy(RECORDS.BACKING_OFF, EVENTS.terminate)
   assert.deepEqual(record, {
     ...RECORDS.BACKING_OFF,
     state: 'TERMINATED',
@@ -229,7 +223,6 @@ test('a termination keeps attempt and last failure, and remembers who asked', ()
     transitionCount: 8,
   })
   assert.deepEqual(failures, { terminal: { message: 'no use', terminatedFailureInfo: { identity: 'ada' } } })
-  assert.deepEqual(followUps, [{ kind: 'stop' }])
 })
 
 test('a second termination is told the request id of the first, one of a closed run its state', () => {
@@ -242,26 +235,24 @@ test('a second termination is told the request id of the first, one of a closed 
 test('the result of a request that was in flight when the run closed changes nothing', () => {
   const { record } = changedBy(tried, EVENTS.terminate)
   for (const event of [EVENTS.succeeded, EVENTS.failed, EVENTS.refused]) {
-    assert.deepEqual(applyEvent(record, event, context), { kind: 'unchanged', reason: 'closed', followUps: [] })
+    assert.deepEqual(applyEvent(record, event, context), { kind: 'unchanged', reason: 'closed' })
   }
 })
 
 test('retry now ends a backoff at once, and its timer is stale afterwards', () => {
   const waiting = { ...RECORDS.BACKING_OFF, nextAttemptAt: NOW + 3600 * SECOND }
-  const { record, followUps, transition } = changedBy(waiting, EVENTS.retryNow)
+  const { record, transition } = changedBy(waiting, EVENTS.retryNow)
   assert.deepEqual(record, { ...waiting, state: 'SCHEDULED', nextAttemptAt: null, transitionCount: 8 })
-  assert.deepEqual([transition, followUps], ['retry_now', [{ kind: 'attempt', tag: 3, at: NOW, isTrial: true }]])
+  assert.equal(transition, 'retry_now')
   assert.equal(summary(applyEvent(record, EVENTS.backoffDue, { ...context, now: NOW + 3600 * SECOND })), 'stale')
 })
 
 test('retry now starts a run that was put off, and is a mere trial once its time has come', () => {
-  const delayed = startRun({ timeoutMicros: null, startDelayMicros: 60 * SECOND, retryPolicy: null }, T0).record
-  const { record, followUps } = changedBy(delayed, EVENTS.retryNow, { ...context, now: T0 + 1 })
+  const delayed = startRun({ timeoutMicros: null, startDelayMicros: 60 * SECOND, retryPolicy: null }, T0)
+  const { record } = changedBy(delayed, EVENTS.retryNow, { ...context, now: T0 + 1 })
   assert.deepEqual(record, { ...delayed, nextAttemptAt: null, transitionCount: 2 })
-  const trial = [{ kind: 'attempt', tag: 0, at: T0 + 1, isTrial: true }]
-  assert.deepEqual(followUps, trial)
   const later = applyEvent(delayed, EVENTS.retryNow, context)
-  assert.deepEqual(later, { kind: 'unchanged', reason: 'scheduled', followUps: [{ ...trial[0], at: NOW }] })
+  assert.deepEqual(later, { kind: 'unchanged', reason: 'scheduled' })
 })
 
 test('a run closes later than it was created, also when the clock stands still or goes back', () => {

@@ -43,7 +43,7 @@ export function applyEvent(record: RunRecord, event: RunEvent, context: StepCont
 
 function stale(record: RunRecord, state: RunState, tag: number): Step | null {
   if (record.state === state && record.attempt === tag) return null
-  return { kind: 'unchanged', reason: isTerminal(record.state) ? 'closed' : 'stale', followUps: [] }
+  return { kind: 'unchanged', reason: isTerminal(record.state) ? 'closed' : 'stale' }
 }
 
 function succeed(record: RunRecord, now: Micros): Changed {
@@ -54,55 +54,36 @@ function failAttempt(record: RunRecord, event: EventOf<'attempt_failed'>, contex
   const { now, retry, chance } = context
   const after = completed(record, now)
   const failures = { lastAttempt: attemptFailure(event.message, !event.isRetryable) }
-  if (!event.isRetryable) return changed('fail', closed(after, 'FAILED', now), { failures })
+  if (!event.isRetryable) return changed('fail', closed(after, 'FAILED', now), failures)
   const policy = withGiven(retry, record.retryPolicy)
-  if (isLastAttempt(after.attempt, policy)) {
-    return changed('use_up_attempts', closed(after, 'FAILED', now), { failures })
-  }
+  if (isLastAttempt(after.attempt, policy)) return changed('use_up_attempts', closed(after, 'FAILED', now), failures)
   // A time beyond the deadline is stored as it is: the deadline simply comes first.
   const at = latest(record, now) + retryDelayMicros(after.attempt, policy, chance, event.retryAfterMicros)
-  return changed(
-    'back_off',
-    { ...after, state: 'BACKING_OFF', nextAttemptAt: at },
-    { failures, followUps: [{ kind: 'backoff_timer', tag: after.attempt, at }] },
-  )
+  return changed('back_off', { ...after, state: 'BACKING_OFF', nextAttemptAt: at }, failures)
 }
 
 function endBackoff(record: RunRecord, now: Micros): Step {
   // After downtime both may be due: the timeout goes first.
   if (isOverdue(record, now)) return timeOut(record, now)
-  if (record.nextAttemptAt !== null && record.nextAttemptAt > now) {
-    const followUps = [{ kind: 'backoff_timer', tag: record.attempt, at: record.nextAttemptAt } as const]
-    return { kind: 'unchanged', reason: 'early', followUps }
-  }
-  return changed('schedule', scheduled(record), {
-    followUps: [{ kind: 'attempt', tag: record.attempt, at: now, isTrial: false }],
-  })
+  if (record.nextAttemptAt !== null && record.nextAttemptAt > now) return { kind: 'unchanged', reason: 'early' }
+  return changed('schedule', scheduled(record))
 }
 
 function timeOut(record: RunRecord, now: Micros): Step {
-  if (isTerminal(record.state)) return { kind: 'unchanged', reason: 'closed', followUps: [] }
-  if (record.deadlineAt === null) return { kind: 'unchanged', reason: 'stale', followUps: [] }
-  if (!isOverdue(record, now)) {
-    return { kind: 'unchanged', reason: 'early', followUps: [{ kind: 'timeout_timer', at: record.deadlineAt }] }
-  }
-  return changed('time_out', closed(record, 'TIMED_OUT', now), {
-    failures: { terminal: timeoutFailure() },
-    followUps: [{ kind: 'stop' }],
-  })
+  if (isTerminal(record.state)) return { kind: 'unchanged', reason: 'closed' }
+  if (record.deadlineAt === null) return { kind: 'unchanged', reason: 'stale' }
+  if (!isOverdue(record, now)) return { kind: 'unchanged', reason: 'early' }
+  return changed('time_out', closed(record, 'TIMED_OUT', now), { terminal: timeoutFailure() })
 }
 
 function terminate(record: RunRecord, event: EventOf<'terminate'>, now: Micros): Changed {
   const after = { ...closed(record, 'TERMINATED', now), terminateRequestId: event.requestId }
-  return changed('terminate', after, {
-    failures: { terminal: terminatedFailure(event.reason, event.identity) },
-    followUps: [{ kind: 'stop' }],
-  })
+  return changed('terminate', after, { terminal: terminatedFailure(event.reason, event.identity) })
 }
 
 function terminateAgain(record: RunRecord, event: EventOf<'terminate'>): Step {
   if (record.state !== 'TERMINATED') return refusedAsClosed(record)
-  if (record.terminateRequestId === event.requestId) return { kind: 'unchanged', reason: 'repeated', followUps: [] }
+  if (record.terminateRequestId === event.requestId) return { kind: 'unchanged', reason: 'repeated' }
   return {
     kind: 'refused',
     message: `The callback execution was terminated already, by request id ${record.terminateRequestId ?? ''}.`,
@@ -111,24 +92,17 @@ function terminateAgain(record: RunRecord, event: EventOf<'terminate'>): Step {
 
 function retryNow(record: RunRecord, now: Micros): Step {
   if (isTerminal(record.state)) return refusedAsClosed(record)
-  const followUps = [{ kind: 'attempt', tag: record.attempt, at: now, isTrial: true } as const]
-  if (record.state === 'BACKING_OFF' || isDelayed(record, now)) {
-    return changed('retry_now', scheduled(record), { followUps })
-  }
-  return { kind: 'unchanged', reason: 'scheduled', followUps }
+  if (record.state === 'BACKING_OFF' || isDelayed(record, now)) return changed('retry_now', scheduled(record))
+  return { kind: 'unchanged', reason: 'scheduled' }
 }
 
 function refusedAsClosed(record: RunRecord): Step {
   return { kind: 'refused', message: `The callback execution is closed, its state is ${record.state}.` }
 }
 
-function changed(
-  transition: Changed['transition'],
-  after: RunRecord,
-  also: Partial<Pick<Changed, 'failures' | 'followUps'>> = {},
-): Changed {
+function changed(transition: Changed['transition'], after: RunRecord, failures: Changed['failures'] = {}): Changed {
   const record = { ...after, transitionCount: after.transitionCount + 1 }
-  return { kind: 'changed', transition, record, failures: {}, followUps: [], ...also }
+  return { kind: 'changed', transition, record, failures }
 }
 
 function completed(record: RunRecord, now: Micros): RunRecord {

@@ -27,15 +27,6 @@ export interface StepContext {
   readonly chance: number
 }
 
-/** What has to be done once the change is durable. */
-export type FollowUp =
-  /** `isTrial`: asked for by hand, the breaker lets one through. */
-  | { readonly kind: 'attempt'; readonly tag: number; readonly at: Micros; readonly isTrial: boolean }
-  | { readonly kind: 'backoff_timer'; readonly tag: number; readonly at: Micros }
-  | { readonly kind: 'timeout_timer'; readonly at: Micros }
-  /** Cancel the timers, abort the request in flight; its result will be stale. */
-  | { readonly kind: 'stop' }
-
 export type TransitionName =
   | 'succeed'
   | 'back_off'
@@ -52,19 +43,17 @@ export interface Changed {
   readonly record: RunRecord
   /** Failures to write; what is absent stays as it is stored. */
   readonly failures: { readonly lastAttempt?: StoredFailure; readonly terminal?: StoredFailure }
-  readonly followUps: readonly FollowUp[]
 }
 
 export type Step =
   | Changed
   /**
-   * Nothing to write. `stale` and `closed`: drop it. `early`: the timer is not due, set it again. `repeated`: this
+   * Nothing to write. `stale` and `closed`: drop it. `early`: its time has not come. `repeated`: this
    * request has terminated the run already. `scheduled`: an attempt is queued or in flight.
    */
   | {
       readonly kind: 'unchanged'
       readonly reason: 'stale' | 'closed' | 'early' | 'repeated' | 'scheduled'
-      readonly followUps: readonly FollowUp[]
     }
   /** A request that the state does not allow: a failed precondition, `message` is for the caller. */
   | { readonly kind: 'refused'; readonly message: string }

@@ -7,35 +7,29 @@ const T0 = 1_700_000_000_000_000
 const SECOND = 1_000_000
 
 const plain = { timeoutMicros: null, startDelayMicros: 0, retryPolicy: null }
-const { record: fresh } = startRun(plain, T0)
-const { record: delayed } = startRun({ ...plain, startDelayMicros: 5 * SECOND }, T0)
+const fresh = startRun(plain, T0)
+const delayed = startRun({ ...plain, startDelayMicros: 5 * SECOND }, T0)
 const waiting: RunRecord = { ...fresh, state: 'BACKING_OFF', attempt: 1, nextAttemptAt: T0 + SECOND }
 
 test('a new run is scheduled, counts one transition and no attempt, and is attempted at once', () => {
   assert.deepEqual(startRun(plain, T0), {
-    record: {
-      state: 'SCHEDULED',
-      attempt: 0,
-      transitionCount: 1,
-      createdAt: T0,
-      deadlineAt: null,
-      nextAttemptAt: null,
-      lastAttemptCompletedAt: null,
-      closedAt: null,
-      terminateRequestId: null,
-      retryPolicy: null,
-    },
-    followUps: [{ kind: 'attempt', tag: 0, at: T0, isTrial: false }],
+    state: 'SCHEDULED',
+    attempt: 0,
+    transitionCount: 1,
+    createdAt: T0,
+    deadlineAt: null,
+    nextAttemptAt: null,
+    lastAttemptCompletedAt: null,
+    closedAt: null,
+    terminateRequestId: null,
+    retryPolicy: null,
   })
+  assert.equal(admitAttempt(fresh, 0, T0), 'go')
 })
 
 test('a time limit counts from the creation, also when the start is put off', () => {
-  const { record, followUps } = startRun({ ...plain, timeoutMicros: 9 * SECOND, startDelayMicros: 5 * SECOND }, T0)
+  const record = startRun({ ...plain, timeoutMicros: 9 * SECOND, startDelayMicros: 5 * SECOND }, T0)
   assert.deepEqual([record.deadlineAt, record.nextAttemptAt], [T0 + 9 * SECOND, T0 + 5 * SECOND])
-  assert.deepEqual(followUps, [
-    { kind: 'attempt', tag: 0, at: T0 + 5 * SECOND, isTrial: false },
-    { kind: 'timeout_timer', at: T0 + 9 * SECOND },
-  ])
 })
 
 test('only the attempt that a scheduled run waits for is made', () => {

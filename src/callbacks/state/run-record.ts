@@ -1,5 +1,4 @@
 import type { Micros } from '../../platform/clock/clock.ts'
-import type { FollowUp } from './run-event.ts'
 import { isTerminal, type RunState, type RunStatus, statusOf } from './run-state.ts'
 import { cutDuration } from './schedule-to-close.ts'
 
@@ -36,24 +35,20 @@ export interface NewRun {
 }
 
 /** T1. */
-export function startRun(run: NewRun, now: Micros): { record: RunRecord; followUps: FollowUp[] } {
+export function startRun(run: NewRun, now: Micros): RunRecord {
   const firstAt = now + cutDuration(run.startDelayMicros)
-  const deadlineAt = run.timeoutMicros === null ? null : now + run.timeoutMicros
-  const followUps: FollowUp[] = [{ kind: 'attempt', tag: 0, at: firstAt, isTrial: false }]
-  if (deadlineAt !== null) followUps.push({ kind: 'timeout_timer', at: deadlineAt })
-  const record: RunRecord = {
+  return {
     state: 'SCHEDULED',
     attempt: 0,
     transitionCount: 1,
     createdAt: now,
-    deadlineAt,
+    deadlineAt: run.timeoutMicros === null ? null : now + run.timeoutMicros,
     nextAttemptAt: firstAt > now ? firstAt : null,
     lastAttemptCompletedAt: null,
     closedAt: null,
     terminateRequestId: null,
     retryPolicy: run.retryPolicy,
   }
-  return { record, followUps }
 }
 
 /** Whether the first attempt is still put off. Its time comes without a transition, so only the clock can tell. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { RUN_STATES } from './run-state.ts'
-import { attemptFailure, cutMessage, MAX_MESSAGE_BYTES, outcomeOf, terminatedFailure } from './stored-failure.ts'
+import { attemptFailure, cutMessage, MAX_FAILURE_BYTES, runOutcome, terminatedFailure } from './stored-failure.ts'
 
 test('a termination without a reason says what it was', () => {
   assert.deepEqual(terminatedFailure('', ''), {
@@ -13,7 +13,7 @@ test('a termination without a reason says what it was', () => {
 
 test('each state has the outcome the contract names', () => {
   const failures = { lastAttempt: 'last', terminal: 'end' }
-  const outcomes = RUN_STATES.map((state) => [state, outcomeOf(state, failures)])
+  const outcomes = RUN_STATES.map((state) => [state, runOutcome(state, failures)])
   assert.deepEqual(Object.fromEntries(outcomes), {
     SCHEDULED: null,
     BACKING_OFF: null,
@@ -25,12 +25,12 @@ test('each state has the outcome the contract names', () => {
 })
 
 test('a run that succeeded after failures has succeeded', () => {
-  assert.deepEqual(outcomeOf('SUCCEEDED', { lastAttempt: 'kept', terminal: null }), { success: {} })
+  assert.deepEqual(runOutcome('SUCCEEDED', { lastAttempt: 'kept', terminal: null }), { success: {} })
 })
 
 test('a closed run whose failure is missing is an error, not a success', () => {
   for (const state of ['FAILED', 'TIMED_OUT', 'TERMINATED'] as const) {
-    assert.throws(() => outcomeOf(state, { lastAttempt: null, terminal: null }), { message: new RegExp(state) })
+    assert.throws(() => runOutcome(state, { lastAttempt: null, terminal: null }), { message: new RegExp(state) })
   }
 })
 
@@ -56,8 +56,8 @@ test('a stored message is the beginning of the given one, well-formed, and as lo
       const whole = text.toWellFormed()
       const { message } = attemptFailure(text, false)
       const bytes = Buffer.byteLength(message)
-      assert.ok(whole.startsWith(message) && bytes <= MAX_MESSAGE_BYTES)
-      if (message !== whole) assert.ok(bytes > MAX_MESSAGE_BYTES - 4)
+      assert.ok(whole.startsWith(message) && bytes <= MAX_FAILURE_BYTES)
+      if (message !== whole) assert.ok(bytes > MAX_FAILURE_BYTES - 4)
     }),
     { numRuns: 60 },
   )

@@ -9,7 +9,8 @@ export type StoredFailure =
       readonly timeoutFailureInfo: { readonly timeoutType: 'TIMEOUT_TYPE_SCHEDULE_TO_CLOSE' }
     }
 
-export const MAX_MESSAGE_BYTES = 4096
+/** Of its message. */
+export const MAX_FAILURE_BYTES = 4096
 
 /** `nonRetryable` speaks of the answer, not of the run: it is false in the last failure of a run that used up its attempts. */
 export function attemptFailure(message: string, nonRetryable: boolean): StoredFailure {
@@ -33,9 +34,9 @@ export function timeoutFailure(): StoredFailure {
 /** The longest beginning of the text that fits, never half a character. Protobuf strings hold no lone surrogates. */
 export function cutMessage(message: string): string {
   // No character takes less than a byte: what lies behind needs no encoding to be dropped.
-  const bytes = Buffer.from(message.slice(0, MAX_MESSAGE_BYTES + 1).toWellFormed())
-  if (bytes.length <= MAX_MESSAGE_BYTES) return bytes.toString()
-  let end = MAX_MESSAGE_BYTES
+  const bytes = Buffer.from(message.slice(0, MAX_FAILURE_BYTES + 1).toWellFormed())
+  if (bytes.length <= MAX_FAILURE_BYTES) return bytes.toString()
+  let end = MAX_FAILURE_BYTES
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end--
   return bytes.toString('utf8', 0, end)
 }
@@ -43,7 +44,7 @@ export function cutMessage(message: string): string {
 export type Outcome<Failure> = { success: Record<string, never> } | { failure: Failure }
 
 /** Whether delivery worked, which is not what was delivered. Null while running. */
-export function outcomeOf<Failure>(
+export function runOutcome<Failure>(
   state: RunState,
   failures: { lastAttempt: Failure | null; terminal: Failure | null },
 ): Outcome<Failure> | null {

@@ -18,7 +18,7 @@ import type { ReplayService } from './replay-service.ts'
 const ONE = '/callbacks/:callback_id'
 
 /** Operations on runs that only this server has. In a scope made by `messageScope`. */
-export function moreRoutes(
+export function attemptAndReplayRoutes(
   scope: FastifyInstance,
   { attempts, replays }: { attempts: AttemptsService; replays: ReplayService },
 ): void {

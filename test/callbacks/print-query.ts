@@ -1,5 +1,5 @@
-import type { Comparison, Condition, Query, Value } from './condition.ts'
-import type { Field } from './fields.ts'
+import type { Comparison, Condition, Query, Value } from '../../src/callbacks/query/condition.ts'
+import type { Field } from '../../src/callbacks/query/fields.ts'
 
 /** A text that reads as the same query again. */
 export function printQuery({ condition, groupBy }: Query): string {
