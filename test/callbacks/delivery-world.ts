@@ -31,6 +31,8 @@ export interface StartOptions {
   maximumAttempts?: number
   data?: string
   header?: Record<string, string>
+  /** As a process remembers it; by default "default" as it is. */
+  namespace?: ActiveNamespace
 }
 
 /** A process that delivers, over a real database, with a clock that is driven. */
@@ -86,10 +88,10 @@ export class DeliveryWorld implements AsyncDisposable {
   }
 
   async start(callbackId: string, url: string, options: StartOptions = {}): Promise<string> {
-    const namespace = await defaultNamespace(this.namespace)
+    const namespace = options.namespace ?? (await defaultNamespace(this.namespace))
     const { runId } = await this.runtime.starts.start(
       create(StartCallbackExecutionRequestSchema, {
-        namespace: 'default',
+        namespace: namespace.name,
         identity: 'test',
         callbackId,
         requestId: options.requestId ?? '',

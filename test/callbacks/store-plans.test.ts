@@ -18,7 +18,7 @@ import type { Statement } from '../../src/platform/storage/statement.ts'
 import { planOf, refuseShortCuts, type SeenStatement } from '../knowledge/watched-reader.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { addDestinations, fillRuns } from './store-rows.ts'
-import { NAMESPACE, startIn } from './store-world.ts'
+import { addNamespace, NAMESPACE, startIn } from './store-world.ts'
 
 /** A table that is read from end to end, or sorted. */
 const SCAN = /^SCAN (callback_\w+|r|d|i)\b|Seq Scan on/m
@@ -59,6 +59,7 @@ eachDatabase('how what is due is found', ({ open, engine }) => {
   ): Promise<{ sql: string; plan: string }[]> {
     const db = await open()
     await addDestinations(db, 20)
+    await addNamespace(db)
     const rows = Array.from({ length: 400 }, (_, n) => {
       const [state, due] = [n % 5 === 0 ? 3 : 2, 100 + n]
       const next = state === 3 || n % 7 === 0 ? due : null

@@ -7,7 +7,7 @@ import { newId } from '../../src/platform/ids/uuid.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { findFailures } from './store-rows.ts'
-import { FATAL, live, NAMESPACE, SHARED, start, startIn } from './store-world.ts'
+import { addNamespace, FATAL, live, NAMESPACE, SHARED, start, startIn } from './store-world.ts'
 
 async function countRuns(db: Database): Promise<number> {
   const { count } = await db.query
@@ -125,6 +125,7 @@ eachDatabase('starting a run', ({ open, openAgain }) => {
     test(`of starts that meet exactly one starts, and the others hear of it (${isolation})`, async () => {
       const db = await open({ poolSize: 8 })
       const other = await openAgain(db, { poolSize: 8 })
+      await addNamespace(db)
       for (let round = 0; round < 5; round++) {
         const callbackId = `race ${round}`
         const answers = await Promise.all(
@@ -143,6 +144,7 @@ eachDatabase('starting a run', ({ open, openAgain }) => {
     test(`a request that is sent many times at once starts one run (${isolation})`, async () => {
       const db = await open({ poolSize: 8 })
       const other = await openAgain(db, { poolSize: 8 })
+      await addNamespace(db)
       const wish = { callbackId: 'a', requestId: 'r' }
       const answers = await Promise.all(
         Array.from({ length: 12 }, (_, n) => (n % 2 ? db : other).write((tx) => startIn(tx, wish), { isolation })),
@@ -163,6 +165,7 @@ eachDatabase('starting a run', ({ open, openAgain }) => {
   test('a request that waits for its twin hears of the run, even if that has closed meanwhile', async () => {
     const db = await open()
     const other = await openAgain(db)
+    await addNamespace(db)
     const wish = { callbackId: 'a', requestId: 'r' }
     const { promise: secondBegan, resolve: begin } = Promise.withResolvers<void>()
     const started = Promise.withResolvers<void>()

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { destinationId } from '../../src/callbacks/destination/store-destinations.ts'
+import { newNamespace } from '../../src/callbacks/namespace/ensure-namespaces.ts'
+import { findNamespaceRowById, insertNamespace } from '../../src/callbacks/namespace/store-namespaces.ts'
 import type { AttemptRecord, RunStart, Settlement, StartAnswer, StoredRun } from '../../src/callbacks/run/run.ts'
 import { dueAtOf } from '../../src/callbacks/run/run.ts'
 import { type FoundRun, findRun } from '../../src/callbacks/run/store-runs.ts'
@@ -24,6 +26,18 @@ export const TERMINATE = { kind: 'terminate', requestId: 'stop', identity: 'ada'
 export type StartWish = Partial<Omit<RunStart, 'record' | 'timeoutMicros'>> &
   Partial<NewRun> & { at?: Micros; destination?: string }
 
+const withNamespaces = new WeakMap<Database, Set<string>>()
+
+/** Nothing is started in a namespace that is not there. */
+export async function addNamespace(db: Database, id = NAMESPACE): Promise<void> {
+  const known = withNamespaces.get(db) ?? new Set()
+  withNamespaces.set(db, known)
+  if (known.has(id)) return
+  known.add(id)
+  if ((await findNamespaceRowById(db, id)) !== undefined) return
+  await db.write((tx) => insertNamespace(tx, { ...newNamespace(`ns-${id}`, {}, 1), id }))
+}
+
 /** A start with what the test does not care about filled in. The first attempt is due at once unless it is put off. */
 export async function startIn(tx: Transaction, wish: StartWish = {}): Promise<StartAnswer> {
   const {
@@ -36,7 +50,7 @@ export async function startIn(tx: Transaction, wish: StartWish = {}): Promise<St
   } = wish
   const namespaceId = given.namespaceId ?? NAMESPACE
   const record = startRun({ timeoutMicros, startDelayMicros, retryPolicy }, at)
-  return insertRun(tx, {
+  const answer = await insertRun(tx, {
     namespaceId,
     callbackId: newId(),
     runId: newId(),
@@ -51,15 +65,19 @@ export async function startIn(tx: Transaction, wish: StartWish = {}): Promise<St
     attributes: [],
     ...given,
   })
+  assert.ok(answer)
+  return answer
 }
 
 export async function start(db: Database, wish?: StartWish): Promise<StoredRun> {
+  await addNamespace(db, wish?.namespaceId)
   const answer = await db.write((tx) => startIn(tx, wish), SHARED)
   assert.equal(answer.kind, 'started')
   return answer.run
 }
 
 export async function startMany(db: Database, wishes: readonly StartWish[]): Promise<StoredRun[]> {
+  for (const { namespaceId } of wishes) await addNamespace(db, namespaceId)
   return db.write(async (tx) => {
     const runs: StoredRun[] = []
     for (const wish of wishes) {

@@ -15,7 +15,7 @@ import type { NamespaceWish, NewNamespace } from './namespace-wish.ts'
 import { decodePageToken, encodePageToken } from './page-token.ts'
 import { PURGE_AFTER_MICROS, PURGE_NAMESPACE } from './purge-namespace.ts'
 import { changeSecrets, isSigningChange, type SigningChange, sealSecrets } from './signing-secrets.ts'
-import { hasRunning } from './store-namespace-runs.ts'
+import { hasRunning, holdNamespace } from './store-namespace-runs.ts'
 import { findNamespace, insertNamespace, listNamespaces, retireNamespace, updateNamespace } from './store-namespaces.ts'
 
 export interface NamespaceServiceOptions {
@@ -107,23 +107,26 @@ export class NamespaceService {
   /** Its name is free at once. What it held goes in the background. */
   async delete(principal: Principal, { name }: { name: string }, client?: ClientInfo): Promise<void> {
     const { db, clock, policies } = this.#options
-    await db.write(async (tx) => {
-      const namespace = await requireNamespace(tx, name)
-      if (policies.listed(name) !== undefined) throw stillListed(`The namespace "${name}"`, `callbacks.namespaces`)
-      if (await hasRunning(tx, namespace.id)) {
-        throw new AppError(
-          'failed_precondition',
-          `Callbacks are running in the namespace "${name}": wait for them or terminate them first`,
-        )
-      }
-      const now = clock.now()
-      await retireNamespace(tx, namespace, now)
-      const payload = { namespaceId: namespace.id, organizationId: principal.organizationId }
-      const dueAt = now + PURGE_AFTER_MICROS
-      await enqueueJob(tx, { kind: PURGE_NAMESPACE, key: namespace.id, payload, dueAt }, now)
-      await audit(tx, principal, namespace, { action: 'namespace.deleted', changes: { name: { old: name } } }, client)
-      policies.announce(tx)
-    })
+    await db.write(
+      async (tx) => {
+        const namespace = await requireNamespace(tx, name, holdNamespace)
+        if (policies.listed(name) !== undefined) throw stillListed(`The namespace "${name}"`, `callbacks.namespaces`)
+        if (await hasRunning(tx, namespace.id)) {
+          throw new AppError(
+            'failed_precondition',
+            `Callbacks are running in the namespace "${name}": wait for them or terminate them first`,
+          )
+        }
+        const now = clock.now()
+        await retireNamespace(tx, namespace, now)
+        const payload = { namespaceId: namespace.id, organizationId: principal.organizationId }
+        const dueAt = now + PURGE_AFTER_MICROS
+        await enqueueJob(tx, { kind: PURGE_NAMESPACE, key: namespace.id, payload, dueAt }, now)
+        await audit(tx, principal, namespace, { action: 'namespace.deleted', changes: { name: { old: name } } }, client)
+        policies.announce(tx)
+      },
+      { isolation: 'read committed' },
+    )
   }
 
   #sign(namespace: Namespace, change: SigningChange | undefined) {
@@ -150,8 +153,12 @@ export class NamespaceService {
   }
 }
 
-async function requireNamespace(reader: Reader, name: string): Promise<Namespace> {
-  const namespace = NAMESPACE_NAME.test(name) ? await findNamespace(reader, name) : undefined
+async function requireNamespace<R extends Reader>(
+  reader: R,
+  name: string,
+  find: (reader: R, name: string) => Promise<Namespace | undefined> = findNamespace,
+): Promise<Namespace> {
+  const namespace = NAMESPACE_NAME.test(name) ? await find(reader, name) : undefined
   if (namespace === undefined) throw namespaceNotFound(name)
   return namespace
 }

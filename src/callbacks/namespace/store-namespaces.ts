@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely'
+import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
@@ -27,6 +27,11 @@ export type NamespaceRow = Selectable<NamespacesTable>
 
 // No namespace can be called that: a name holds no blank.
 const RETIRED = 'deleted'
+
+/** Whether there is a namespace with the id that nobody has deleted: part of what is to be written only then. */
+export function isLive(id: NamespaceId): RawBuilder<boolean> {
+  return sql`exists (select 1 from namespaces where id = ${id} and name not like ${sql.lit(`${RETIRED} %`)})`
+}
 
 /** False when a namespace of that name is there already. */
 export async function insertNamespace(tx: Transaction, namespace: Namespace): Promise<boolean> {

@@ -9,7 +9,7 @@ import { destinationId } from '../destination/store-destinations.ts'
 import type { Entered } from '../namespace/namespace-gate.ts'
 import type { ActiveNamespace } from '../namespace/namespace-policies.ts'
 import { startRun } from '../state/run-record.ts'
-import { alreadyStarted } from '../wire/error-details.ts'
+import { alreadyStarted, namespaceNotFound } from '../wire/error-details.ts'
 import type { NexusCallback } from '../wire/messages.ts'
 import { type ValidStart, validateStart } from '../wire/validate-start.ts'
 import type { Dispatcher } from './dispatcher.ts'
@@ -56,7 +56,10 @@ export class StartRuns {
     return { runId: answer.kind === 'started' ? answer.run.runId : answer.runId }
   }
 
-  /** In a transaction of the caller, which must be `read committed` on PostgreSQL. */
+  /**
+   * In a transaction of the caller, which must be `read committed` on PostgreSQL. That the namespace was deleted meanwhile is
+   * thrown: nothing of the start must be left.
+   */
   async startIn(tx: Transaction, namespace: ActiveNamespace, start: ValidStart): Promise<StartAnswer> {
     const { clock, cipher, dispatcher } = this.#options
     const now = clock.now()
@@ -77,6 +80,7 @@ export class StartRuns {
       searchAttributes: start.searchAttributesBytes,
       attributes: start.attributeRows,
     })
+    if (answer === null) throw namespaceNotFound(namespace.name)
     if (answer.kind !== 'started') return answer
     const { run } = answer
     tx.afterCommit(() => {

@@ -2,6 +2,8 @@ import { sql } from 'kysely'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
+import { startLock } from '../namespace/store-namespace-runs.ts'
+import { isLive } from '../namespace/store-namespaces.ts'
 import type { AttributeRow } from '../query/attribute-rows.ts'
 import { STATE_NUMBERS, STATUS_NUMBERS } from '../state/run-state.ts'
 import type { CallbackRunRow } from '../tables.ts'
@@ -36,10 +38,10 @@ type LatestRow = Pick<CallbackRunRow, 'run_id' | 'request_id' | 'closed_at'>
 type InputRow = { callback: Uint8Array; completion: Uint8Array; search_attributes: Uint8Array | null }
 
 /**
- * Starts a run unless the latest one of the id stands in the way. On PostgreSQL the transaction must be `read committed`:
+ * Starts a run unless the latest one of the id stands in the way; null when the namespace was deleted. On PostgreSQL the transaction must be `read committed`:
  * starts of one id wait for each other, and the later one has to see what was written meanwhile.
  */
-export async function insertRun(tx: Transaction, start: RunStart): Promise<StartAnswer> {
+export async function insertRun(tx: Transaction, start: RunStart): Promise<StartAnswer | null> {
   const row = newRow(start)
   const input = {
     callback: start.callback,
@@ -80,11 +82,15 @@ function obstacle(latest: LatestRow | undefined, requestId: string): Exclude<Sta
   return latest.closed_at === null ? { kind: 'conflict', runId: latest.run_id, requestId: latest.request_id } : null
 }
 
-const latestRow = statement<Pick<NewRow, 'namespace_id' | 'callback_id'>, LatestRow>(
+// Mostly no row at all, which costs least. One of nulls says that the namespace was deleted.
+const latestRow = statement<Pick<NewRow, 'namespace_id' | 'callback_id'>, LatestRow | { run_id: null }>(
   (_query, p) => sql`
-    select run_id, request_id, closed_at from callback_runs
-    where namespace_id = ${p('namespace_id')} and callback_id = ${p('callback_id')}
-    order by run_number desc limit 1`,
+    select * from (
+      select run_id, request_id, closed_at from callback_runs
+      where namespace_id = ${p('namespace_id')} and callback_id = ${p('callback_id')}
+      order by run_number desc limit 1
+    )
+    union all select null, null, null where not ${isLive(p('namespace_id'))}`,
 )
 
 const insertRow = statement<NewRow>(
@@ -100,7 +106,8 @@ const insertInput = statement<InputRow & { run_number: number }>(
 )
 
 async function insertInSqlite(tx: Transaction, row: NewRow, input: InputRow) {
-  const [latest] = await tx.run(latestRow, row)
+  const [latest, gone] = await tx.run(latestRow, row)
+  if (latest?.run_id === null || gone !== undefined) return null
   const found = obstacle(latest, row.request_id)
   if (found !== null) return found
   const number = await tx.insert(insertRow, row)
@@ -113,36 +120,41 @@ const STARTS = 1_667_394_147
 
 const lockCallback = statement<Pick<NewRow, 'namespace_id' | 'callback_id'>, { locked: unknown }>(
   (_query, p) => sql`
-    select pg_advisory_xact_lock(${sql.lit(STARTS)}, hashtext(${p('namespace_id')}::text || ${p('callback_id')}::text)) as locked`,
+    select ${startLock(p('namespace_id'))} as live,
+      pg_advisory_xact_lock(${sql.lit(STARTS)}, hashtext(${p('namespace_id')}::text || ${p('callback_id')}::text)) as locked`,
 )
 
-type InsertAnswer = { run_number: number | null } & (LatestRow | { run_id: null })
+type InsertAnswer = { run_number: number | null; live: boolean } & (LatestRow | { run_id: null })
 
-/** One round trip: the look at the latest run, the run and its input. */
+/** One round trip: the look at namespace and latest run, the run and its input. */
 const insertUnlessBlocked = statement<NewRow & InputRow, InsertAnswer>(
   (_query, p) => sql`
     with latest as (
       select run_id, request_id, closed_at from callback_runs
       where namespace_id = ${p('namespace_id')} and callback_id = ${p('callback_id')}
       order by run_number desc limit 1
+    ), namespace as materialized (
+      select ${isLive(p('namespace_id'))} as live
     ), inserted as (
       insert into callback_runs (${COLUMN_LIST})
       select ${sql.join(NAMES.map((column) => sql`${p(column)}::${sql.raw(COLUMNS[column])}`))}, ${CONSTANTS}
-      where not exists (select 1 from latest where closed_at is null or request_id = ${p('request_id')})
+      from namespace
+      where live and not exists (select 1 from latest where closed_at is null or request_id = ${p('request_id')})
       on conflict (namespace_id, callback_id) where closed_at is null do nothing
       returning run_number
     ), input as (
       insert into callback_inputs (run_number, search_attributes, callback, completion)
       select run_number, ${p('search_attributes')}::bytea, ${p('callback')}::bytea, ${p('completion')}::bytea from inserted
     )
-    select inserted.run_number, latest.run_id, latest.request_id, latest.closed_at
-    from (select 1) as one left join inserted on true left join latest on true`,
+    select inserted.run_number, live, latest.run_id, latest.request_id, latest.closed_at
+    from namespace left join inserted on true left join latest on true`,
 )
 
 async function insertInPostgres(tx: Transaction, row: NewRow, input: InputRow) {
   await tx.run(lockCallback, row)
   const [answer] = await tx.run(insertUnlessBlocked, { ...row, ...input })
   if (answer?.run_number != null) return answer.run_number
+  if (answer?.live === false) return null
   const found = answer?.run_id ? obstacle(answer, row.request_id) : null
   if (found !== null) return found
   throw new AppError('aborted', 'Another request started the same callback at this moment: repeat the request')
