@@ -47,7 +47,7 @@ export function registerCallbacks(server: FastifyInstance, deps: CallbacksDeps):
   // Whoever waits is answered at once when the server stops.
   server.addHook('preClose', async () => polls.close())
   server.addHook('onClose', async () => policies.close())
-  registerNamespacePurge(deps)
+  registerNamespacePurge({ db, clock, jobs, ...runtime })
   registerBulkReplay(jobs, { db, clock, cipher, namespaces: policies, ...runtime })
   scheduleRunRetention({ db, clock, jobs, policies })
   registerGauges({ db, clock, metrics, ...runtime })

@@ -32,7 +32,7 @@ export interface StartOptions {
   data?: string
   header?: Record<string, string>
   /** As a process remembers it; by default "default" as it is. */
-  namespace?: ActiveNamespace
+  namespace?: ActiveNamespace | undefined
 }
 
 /** A process that delivers, over a real database, with a clock that is driven. */

@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { NamespaceId } from '../../src/callbacks/namespace/namespace.ts'
-import { PURGE_AFTER_MICROS, registerNamespacePurge } from '../../src/callbacks/namespace/purge-namespace.ts'
+import {
+  PURGE_AFTER_MICROS,
+  PURGE_NAMESPACE,
+  registerNamespacePurge,
+} from '../../src/callbacks/namespace/purge-namespace.ts'
+import { retireNamespace } from '../../src/callbacks/namespace/store-namespaces.ts'
 import { MICROS_PER_MS } from '../../src/platform/clock/clock.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { jobBench } from '../jobs/job-bench.ts'
 import { eachDatabase } from '../support/each-database.ts'
+import { socketClosed, startReceiver } from '../support/receivers/receiver.ts'
+import { DeliveryWorld } from './delivery-world.ts'
 import { namespaceWorld } from './namespace-world.ts'
 
 // The clock goes on a little with every question.
@@ -106,7 +113,8 @@ eachDatabase('deletion of a namespace', ({ open }) => {
   async function world() {
     const made = await namespaceWorld(await open())
     const bench = jobBench(made.db, { clock: made.clock })
-    registerNamespacePurge({ db: made.db, clock: made.clock, jobs: bench.engine })
+    const { runtime } = await DeliveryWorld.over(made)
+    registerNamespacePurge({ ...made, jobs: bench.engine, dispatcher: runtime.dispatcher })
     const { namespace } = await made.namespaces.create(made.operator, { name: 'doomed' })
     return { ...made, bench, id: namespace.id }
   }
@@ -140,21 +148,37 @@ eachDatabase('deletion of a namespace', ({ open }) => {
     assert.deepEqual([target_id, actor_kind, JSON.parse(changes)], [id, 'system', { name: { old: 'doomed' } }])
   })
 
-  test('waits for what was accepted by a process that had not heard of it yet', async () => {
-    const { db, clock, operator, namespaces, policies, bench, id } = await world()
+  test('ends what runs in it all the same, which a version that let starts pass has left there', async () => {
+    const { db, clock, operator, namespaces, bench, id } = await world()
+    const { namespace: other } = await namespaces.create(operator, { name: 'other' })
+    await addRuns(db, other.id, 2, null)
     await namespaces.delete(operator, { name: 'doomed' })
-    await addRuns(db, id, 1, null)
-    for (let minute = 0; minute < 3; minute++) {
-      await clock.advance(PURGE_AFTER_MS)
-      await bench.turn()
-      assert.deepEqual(await rowsLeft(db), [1, 1, 1, 1, 1, 1])
-      assert.equal((await policies.findById(id))?.name, 'doomed')
-    }
-    await closeRuns(db, id)
+    await addRuns(db, id, 250, null)
     await clock.advance(PURGE_AFTER_MS)
     await bench.turn()
+    assert.deepEqual(await rowsLeft(db), [2, 2, 2, 2, 2, 1])
+    assert.deepEqual(await bench.rows(), [])
+    assert.equal((await idsOf(db)).length, 2)
+  })
+
+  test('breaks off the request of a run that was left there', async () => {
+    await using receiver = await startReceiver({ answer: null })
+    await using world = await DeliveryWorld.open(await open())
+    const { db, namespace: made } = world
+    const bench = jobBench(db, { clock: made.clock })
+    registerNamespacePurge({ ...made, jobs: bench.engine, dispatcher: world.runtime.dispatcher })
+    const { namespace } = await made.namespaces.create(made.operator, { name: 'doomed' })
+    world.run()
+    await world.start('c', receiver.url, { namespace: (await made.policies.find('doomed')) ?? undefined })
+    await receiver.requests.next()
+    const payload = { namespaceId: namespace.id, organizationId: made.operator.organizationId }
+    await db.write(async (tx) => {
+      await retireNamespace(tx, namespace, made.clock.now())
+      await bench.engine.enqueue(tx, { kind: PURGE_NAMESPACE, key: namespace.id, payload })
+    })
+    await bench.turn()
+    await Promise.all([...receiver.open].map(socketClosed))
     assert.deepEqual(await rowsLeft(db), [0, 0, 0, 0, 0, 0])
-    assert.equal((await idsOf(db)).length, 1)
   })
 
   test('does not touch a namespace that took over the name', async () => {

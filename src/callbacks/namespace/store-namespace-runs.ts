@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
-import { RUNNING_SORT_AT } from '../run/store-runs.ts'
+import type { StoredRun } from '../run/run.ts'
+import { RUNNING_SORT_AT, type RunRow, runColumns, storedRun } from '../run/store-runs.ts'
 import type { Namespace, NamespaceId } from './namespace.ts'
 import { findNamespace, type NamespaceRow, toNamespace } from './store-namespaces.ts'
 
@@ -46,6 +47,18 @@ export async function hasRunning(reader: Reader, id: NamespaceId): Promise<boole
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
+}
+
+const running = statement<{ id: NamespaceId; limit: number }, RunRow>(
+  (_query, p) => sql`
+    select ${runColumns('r')} from callback_runs r
+    where r.namespace_id = ${p('id')} and r.sort_at = ${sql.lit(RUNNING_SORT_AT)}
+    limit ${p('limit')}`,
+)
+
+/** At most `limit` of those. */
+export async function findRunning(reader: Reader, id: NamespaceId, limit: number): Promise<StoredRun[]> {
+  return (await reader.run(running, { id, limit })).map(storedRun)
 }
 
 /** Takes away at most `limit` of its destinations. How many. */
