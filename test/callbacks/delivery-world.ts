@@ -8,6 +8,7 @@ import { findRun } from '../../src/callbacks/run/store-runs.ts'
 import type { RunRecord } from '../../src/callbacks/state/run-record.ts'
 import { StartCallbackExecutionRequestSchema } from '../../src/gen/temporal/api/workflowservice/v1/request_response_pb.js'
 import { JobEngine } from '../../src/platform/jobs/job-engine.ts'
+import type { Logger } from '../../src/platform/logging/logger.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { WorkerStop } from '../../src/platform/supervisor/supervisor.ts'
 import { createMetrics } from '../../src/platform/telemetry/metrics.ts'
@@ -52,15 +53,14 @@ export class DeliveryWorld implements AsyncDisposable {
     return DeliveryWorld.over(await anotherProcess(this.namespace, db))
   }
 
-  static async over(namespace: NamespaceWorld): Promise<DeliveryWorld> {
-    return new DeliveryWorld(namespace, (await defaultNamespace(namespace)).id)
+  static async over(namespace: NamespaceWorld, log?: Logger): Promise<DeliveryWorld> {
+    return new DeliveryWorld(namespace, (await defaultNamespace(namespace)).id, log)
   }
 
-  constructor(namespace: NamespaceWorld, namespaceId: NamespaceId) {
+  constructor(namespace: NamespaceWorld, namespaceId: NamespaceId, log: Logger = silentLogger()) {
     this.namespace = namespace
     this.#namespaceId = namespaceId
     const { db, clock, settings, cipher, policies } = namespace
-    const log = silentLogger()
     const jobs = new JobEngine({ db, clock, log })
     this.runtime = createRuntime({
       db,

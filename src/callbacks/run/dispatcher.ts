@@ -37,6 +37,9 @@ const DESTINATIONS_AT_ONCE = 500
 const LOOK_AROUND_MS = 2_000
 const AFTER_ERROR_MS = 1_000
 const STOPPED = 'callbacks.stopped'
+// Of the time for stopping: so much to let requests end; in what is left the others are broken off and given back.
+const FINISH = 0.9
+const BREAK_OFF = 0.05
 
 export interface DispatcherOptions {
   db: Database
@@ -115,9 +118,13 @@ export class Dispatcher implements Worker {
       this.#lookAround.stop()
     }
     const graceMs = signal.reason instanceof WorkerStop ? signal.reason.graceMs : 0
-    await settlesWithin(clock, graceMs, this.#underWay.idle())
+    await settlesWithin(clock, graceMs * FINISH, this.#underWay.idle())
+    const brokenOff = this.#options.lanes.all().flatMap((lane) => lane.breakOff())
+    if (brokenOff.length > 0) await settlesWithin(clock, graceMs * BREAK_OFF, this.#underWay.idle())
     this.#settler.giveUp()
-    await this.#giveBack().catch((error: unknown) => this.#options.log.warn({ err: error }, 'claims end by themselves'))
+    await this.#giveBack(brokenOff).catch((error: unknown) =>
+      this.#options.log.warn({ err: error }, 'claims end by themselves'),
+    )
   }
 
   /** A run that is due now, right after it was committed by this process. */
@@ -383,8 +390,9 @@ export class Dispatcher implements Worker {
     }
   }
 
-  async #giveBack(): Promise<void> {
-    if (this.#isShared) await this.#claims.giveBack(this.#options.lanes.all().flatMap((lane) => lane.queuedNumbers()))
+  async #giveBack(brokenOff: readonly number[]): Promise<void> {
+    const queued = this.#options.lanes.all().flatMap((lane) => lane.queuedNumbers())
+    if (this.#isShared) await this.#claims.giveBack([...brokenOff, ...queued])
   }
 }
 

@@ -238,6 +238,13 @@ export class Lane {
     this.#requests.get(runNumber)?.abort(new Error('the run was closed meanwhile'))
   }
 
+  /** The server stops: every request is broken off. The numbers of their runs. */
+  breakOff(): number[] {
+    const reason = new Error('the server stops')
+    for (const request of [...this.#requests.values()]) request.abort(reason)
+    return [...this.#requests.keys()]
+  }
+
   #preferQueued(runNumber: number): void {
     const at = this.#queue.findIndex((run) => run.runNumber === runNumber)
     const [run] = at < 0 ? [] : this.#queue.splice(at, 1)

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { createLogger } from '../../src/platform/logging/logger.ts'
+import { Supervisor } from '../../src/platform/supervisor/supervisor.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { socketClosed, startReceiver } from '../support/receivers/receiver.ts'
+import { DeliveryWorld } from './delivery-world.ts'
+
+const GRACE_MS = 1_000
+
+eachDatabase('a request that is in flight when the server stops, for longer than that may take', (context) => {
+  test('is broken off without complaint, and another process sends it at once', async () => {
+    await using receiver = await startReceiver({ answer: null })
+    const db = await context.open()
+    await using other = await DeliveryWorld.open(db)
+    const { clock } = other.namespace
+    const lines: string[] = []
+    const log = createLogger({ level: 'warn', format: 'json', destination: { write: (line) => void lines.push(line) } })
+    const own = context.engine === 'sqlite' ? db : await context.openAgain(db)
+    const stopping = await DeliveryWorld.over({ ...other.namespace, db: own }, log)
+    const supervisor = new Supervisor({ clock, log })
+    supervisor.start([stopping.runtime.dispatcher])
+    await stopping.start('c', receiver.url)
+    const first = await receiver.requests.next()
+    const [socket] = receiver.open
+
+    const stopped = supervisor.stop(GRACE_MS)
+    await setImmediate()
+    // A part of the time is for giving back.
+    await clock.advance(GRACE_MS * 0.91)
+    await stopped
+    await stopping.runtime[Symbol.asyncDispose]()
+    await socketClosed(socket as NonNullable<typeof socket>)
+    assert.deepEqual(lines, [])
+    const { due_at, lease_owner } = await db.query
+      .selectFrom('callback_runs')
+      .select(['due_at', 'lease_owner'])
+      .executeTakeFirstOrThrow()
+    assert.equal(lease_owner, null)
+    assert.ok(due_at !== null && due_at <= clock.now())
+
+    other.run()
+    const second = await receiver.requests.next()
+    assert.equal(second.headers['webhook-id'], first.headers['webhook-id'])
+    assert.equal(second.headers['webhook-attempt'], '1')
+  })
+})
