@@ -5,6 +5,7 @@ import { parseDuration } from '../../platform/config/duration.ts'
 import { callerOf } from '../../platform/http/caller-of.ts'
 import { clientOf } from '../../platform/http/client-of.ts'
 import { goneSignal } from '../../platform/http/gone-signal.ts'
+import { HttpResponse } from '../../platform/http/response.ts'
 import type { Call } from '../call.ts'
 import { invalid } from '../wire/invalid.ts'
 
@@ -14,6 +15,7 @@ const UNIT_MS = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 } as
 /** The call behind a request. Only who waits long asks whether the caller is still there. */
 export class HttpCall implements Call {
   readonly principal: Principal
+  /** What is left of it: looking up the credentials, and a body that came slowly, took their part. */
   readonly deadlineMs: number | null
   readonly #request: FastifyRequest
   readonly #raw: FastifyReply['raw']
@@ -21,7 +23,7 @@ export class HttpCall implements Call {
 
   constructor(request: FastifyRequest, reply: FastifyReply) {
     this.principal = callerOf(request)
-    this.deadlineMs = readDeadline(request.headers)
+    this.deadlineMs = timeLeft(request, reply)
     this.#request = request
     this.#raw = reply.raw
   }
@@ -34,6 +36,11 @@ export class HttpCall implements Call {
     this.#gone ??= goneSignal(this.#raw)
     return this.#gone
   }
+}
+
+function timeLeft({ headers }: FastifyRequest, { raw }: FastifyReply): number | null {
+  const givenMs = readDeadline(headers)
+  return givenMs === null || !(raw instanceof HttpResponse) ? givenMs : givenMs - raw.elapsedMs
 }
 
 /** The earlier of the two where both are sent. */

@@ -9,12 +9,12 @@ import type { PermissionName } from '../../platform/auth/permissions.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { JSON_TYPES } from '../../platform/http/json-body.ts'
 import { type Method, operation } from '../../platform/http/operation.ts'
+import { withinDeadline } from '../../platform/http/within-deadline.ts'
 import type { Call } from '../call.ts'
 import { type PathValues, type QueryValues, readFlags, readQueryRequest } from '../wire/read-request.ts'
-import { HttpCall } from './http-call.ts'
+import { HttpCall, readDeadline } from './http-call.ts'
 import { BINARY_TYPE, readBody, writeBody } from './message-body.ts'
 import { messageSchema, querySchema } from './message-schema.ts'
-import { withinDeadline } from './within-deadline.ts'
 
 export interface MessageOperation<Request extends DescMessage, Response extends DescMessage> {
   method: Method
@@ -87,6 +87,7 @@ export function messageOperation<Request extends DescMessage, Response extends D
     access,
     // Counted by the service, by namespace.
     rateLimit: null,
+    deadlineMs: readDeadline,
     alsoAs: BINARY_TYPE,
     bodyLimit: Math.min(BODY_LIMIT, settings.body_limit),
     cacheControl: 'private, no-store',

@@ -9,6 +9,7 @@ import {
   UpdateNamespaceRequestSchema,
 } from '../../gen/commonplace/callbacks/v1/callbacks_pb.js'
 import { operation } from '../../platform/http/operation.ts'
+import { readDeadline } from '../http/http-call.ts'
 import { BINARY_TYPE } from '../http/message-body.ts'
 import { type QueryValues, readQueryRequest } from '../wire/read-request.ts'
 import { documentHandler, readDocument } from './document-forms.ts'
@@ -36,7 +37,7 @@ import {
 
 const LIST = '/namespaces'
 const ONE = '/namespaces/:namespace'
-const COMMON = { surface: 'callbacks', rateLimit: null, alsoAs: BINARY_TYPE } as const
+const COMMON = { surface: 'callbacks', rateLimit: null, deadlineMs: readDeadline, alsoAs: BINARY_TYPE } as const
 const READ = { ...COMMON, access: 'callbacks_read' } as const
 const CHANGE = { ...COMMON, access: 'org_management', bodyLimit: 4_194_304 } as const
 

@@ -9,16 +9,19 @@ import type { Verdict } from '../rate-limit/rate-limiter.ts'
 import { type Access, isOpen, refusalOf } from './access.ts'
 import { plainAddress } from './client-address.ts'
 import { HttpCredentialSource } from './credential-source.ts'
+import type { OperationOptions } from './operation.ts'
 import type { HttpPlatform } from './platform.ts'
 import { applyVerdict, type RateRule, spendsOf } from './rate-rules.ts'
 import { HttpResponse, type RouteLabel } from './response.ts'
 import type { Surface } from './surface.ts'
+import { withinDeadline } from './within-deadline.ts'
 
 export interface GuardOptions {
   access: Access
   surface: Surface
   rateRules: readonly RateRule[]
   label: RouteLabel
+  deadlineMs?: OperationOptions['deadlineMs']
   /** Replaces the shared headers, for pages. */
   headerBlock?: string
   cacheControl: string | null
@@ -79,8 +82,11 @@ function authenticate(
   const source = new HttpCredentialSource(request, platform.origin())
   const known = platform.authenticator.recall?.(source)
   if (known === undefined) {
-    const answer = platform.authenticator.authenticate(source)
-    answer.then((authentication) => admit(platform, options, authentication, request, reply)).then(() => done(), done)
+    const lookUp = async () =>
+      admit(platform, options, await platform.authenticator.authenticate(source), request, reply)
+    const ms = deadlineOf(options, request)
+    const admitted = ms === null ? lookUp() : withinDeadline(platform.clock, ms, lookUp)
+    admitted.then(() => done(), done)
     return
   }
   let refusal: Error | undefined
@@ -91,6 +97,15 @@ function authenticate(
     refusal = error as Error
   }
   done(refusal)
+}
+
+function deadlineOf({ deadlineMs }: GuardOptions, { headers }: FastifyRequest): number | null {
+  try {
+    return deadlineMs?.(headers) ?? null
+  } catch {
+    // Said by the handler, to callers whose credentials are good.
+    return null
+  }
 }
 
 /** Throws what refuses the request. A promise only while shared counters are asked. */

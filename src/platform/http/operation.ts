@@ -52,6 +52,11 @@ export interface OperationOptions<S extends OperationSchema = OperationSchema> {
   access: Access
   /** A bucket counted per credential owner, or rules; null for none. */
   rateLimit: string | readonly RateRule[] | null
+  /**
+   * How long the caller waits, from the beginning of the request; null when it did not say. Looking up its credentials takes no
+   * longer; the rest is the handler's, and so is a header that cannot be read.
+   */
+  deadlineMs?(headers: FastifyRequest['headers']): number | null
   schema: S
   /** A media type in which body and answers are also taken and given, for the documentation. */
   alsoAs?: string
@@ -90,6 +95,7 @@ export function operation<const S extends OperationSchema>(
       surface,
       rateRules: rateRulesOf(options),
       label,
+      deadlineMs: options.deadlineMs,
       headerBlock: options.page ? PAGE_HEADERS : undefined,
       cacheControl: options.cacheControl ?? (isPublic(options) ? null : 'private, no-cache'),
     }),

@@ -41,6 +41,11 @@ export class HttpResponse<Request extends IncomingMessage = IncomingMessage> ext
     this.#startedMs = recorder.now()
   }
 
+  /** Since the request began. */
+  get elapsedMs(): number {
+    return this.recorder === null ? 0 : this.recorder.now() - this.#startedMs
+  }
+
   // NOTE Not part of Node's public interface, yet the same since Node 0.x: it turns the status line and the headers
   // into text. test/api/platform/headers.test.ts fails when a later Node no longer calls it.
   _storeHeader(statusLine: string, headers: unknown): void {

@@ -1,5 +1,5 @@
-import type { Clock } from '../../platform/clock/clock.ts'
-import { AppError } from '../../platform/errors/app-error.ts'
+import type { Clock } from '../clock/clock.ts'
+import { AppError } from '../errors/app-error.ts'
 
 /** The answer, or DEADLINE_EXCEEDED when it takes longer. What was begun goes on: it may have had its effect. */
 export async function withinDeadline<T>(clock: Clock, ms: number, work: () => Promise<T>): Promise<T> {
