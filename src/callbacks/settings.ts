@@ -144,7 +144,11 @@ const policyMembers = {
     { description: 'When a destination is left alone.' },
   ),
   retention: duration({ description: 'How long closed callbacks are kept.', default: '30d', min: '1d', max: '36500d' }),
-  max_open_long_polls: integer({ description: 'Most polls that wait at a time.', default: 1000, max: 1_000_000 }),
+  max_open_long_polls: integer({
+    description: 'Most polls that wait at a time, in each process.',
+    default: 1000,
+    max: 1_000_000,
+  }),
   signing_secrets: list(signingSecret, {
     description: 'Secrets that sign every request, newest first; empty signs none.',
     default: [],
