@@ -60,8 +60,14 @@ export class NamespacePolicies {
 
   async find(name: string): Promise<ActiveNamespace | null> {
     if (!NAMESPACE_NAME.test(name)) return null
-    const { db } = this.#options
-    return (await this.#cache.get(name, async () => this.#policyFor(await findNamespaceRow(db, name)))) ?? null
+    let isOwn = false
+    const lookUp = async () => {
+      isOwn = true
+      return this.#policyFor(await findNamespaceRow(this.#options.db, name))
+    }
+    const found = await this.#cache.get(name, lookUp)
+    // That there was none before this was asked is no answer: another process may have made it since.
+    return (found === undefined && !isOwn ? await lookUp() : found) ?? null
   }
 
   /** Also of a namespace that was deleted while something of it is left. */
