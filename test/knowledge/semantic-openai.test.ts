@@ -195,6 +195,14 @@ test('a key that is refused is not tried again, and the message says which setti
   assert.equal(server.requests.length, 1)
 })
 
+test('a key that the service quotes is in no message, not even in part where the quotation is cut', async () => {
+  await using provider = await open()
+  for (let before = 180; before < 200; before++) {
+    server.answer = () => ({ status: 404, body: { error: { message: `${'x'.repeat(before)}${KEY}` } } })
+    assert.match(await failure(provider), /answered 404 \(x+…?\): correct/)
+  }
+})
+
 const numbers = (value: unknown) => (_: unknown, at: number) => (at === 3 ? value : 0.5)
 const answered = (embedding: unknown, count = 2) => ({
   body: { data: Array.from({ length: count }, (_, index) => ({ index, embedding })) },

@@ -1,6 +1,7 @@
 import { MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
 import type { IpFilter } from '../../platform/outbound/ip-filter.ts'
 import { type Answer, headerOf, type Outbound } from '../../platform/outbound/outbound-request.ts'
+import { storableText } from '../../platform/text/storable-text.ts'
 import { CallFailed } from './call-failed.ts'
 import { TextRefused } from './provider.ts'
 import { readEmbeddings } from './read-embeddings.ts'
@@ -86,7 +87,8 @@ export class EmbeddingCall {
 
   #refused(answer: Answer, count: number, now: Micros): Error {
     const { status } = answer
-    const reason = this.#withoutKey(reasonOf(answer))
+    const said = storableText(this.#withoutKey(messageOf(answer)), LONGEST_REASON)
+    const reason = said === '' ? '' : ` (${said})`
     if (status === 429 || status >= 500) {
       const retryAfterMs = readRetryAfter(headerOf(answer, 'retry-after'), now)
       return new CallFailed(`${this.who} answered ${status}${reason}`, { isTransient: true, retryAfterMs })
@@ -103,18 +105,18 @@ export class EmbeddingCall {
   }
 
   /** Services quote what they were sent. */
-  #withoutKey(reason: string): string {
+  #withoutKey(text: string): string {
     const { apiKey } = this.#options
-    return apiKey === null || apiKey === '' ? reason : reason.replaceAll(apiKey, '…')
+    return apiKey === null || apiKey === '' ? text : text.replaceAll(apiKey, '…')
   }
 }
 
 /** What the service says itself, in its own words: `{error: {message}}`, or nothing. */
-function reasonOf({ body }: Answer): string {
+function messageOf({ body }: Answer): string {
   try {
     const { error } = JSON.parse(new TextDecoder().decode(body)) as { error?: unknown }
     const message = typeof error === 'object' && error !== null ? (error as { message?: unknown }).message : error
-    return typeof message === 'string' && message !== '' ? ` (${message.slice(0, LONGEST_REASON)})` : ''
+    return typeof message === 'string' ? message : ''
   } catch {
     return ''
   }

@@ -3,6 +3,7 @@ import { type Micros, SystemClock } from '../clock/clock.ts'
 import { AppError } from '../errors/app-error.ts'
 import { newId } from '../ids/uuid.ts'
 import type { Transaction } from '../storage/database.ts'
+import { storableText } from '../text/storable-text.ts'
 import { insertAuditEvent } from './store.ts'
 
 export interface AuditActor {
@@ -65,11 +66,9 @@ export function actor(principal: Pick<Principal, 'kind' | 'userId' | 'method' | 
 /** The server itself: first start, retention, catalogue sync. */
 export const SYSTEM_ACTOR: AuditActor = { kind: 'system', id: null, method: null, credentialId: null }
 
-// A client writes these as it likes: no length, no NUL (which PostgreSQL refuses), no half of a surrogate pair.
+// A client writes these as it likes.
 function bounded(text: string | null): string | null {
-  if (text === null) return null
-  const short = text.length > LONGEST_TEXT ? text.slice(0, LONGEST_TEXT) : text
-  return (short.includes('\0') ? short.replaceAll('\0', '') : short).toWellFormed()
+  return text === null ? null : storableText(text, LONGEST_TEXT)
 }
 
 function encodeChanges(changes: NonNullable<AuditEvent['changes']>): string {

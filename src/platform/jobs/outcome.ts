@@ -1,4 +1,5 @@
 import { MICROS_PER_MS, type Micros } from '../clock/clock.ts'
+import { storableText } from '../text/storable-text.ts'
 import { retryDelayMs } from './backoff.ts'
 import { LeaseLost, PermanentFailure, RetryLater, ShuttingDown, TimedOut } from './failures.ts'
 import type { Again, JobKind } from './job-kind.ts'
@@ -51,8 +52,7 @@ export function outcomeOfLostLease(kind: JobKind, attempt: number, now: Micros):
 
 const LONGEST_ERROR = 1_000
 
-/** One line for the operator. PostgreSQL's text cannot hold a NUL, and a lone surrogate is no UTF-8. */
+/** One line for the operator. */
 export function describeError(error: unknown): string {
-  const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  return text.slice(0, LONGEST_ERROR).replaceAll('\0', '').toWellFormed()
+  return storableText(error instanceof Error ? `${error.name}: ${error.message}` : String(error), LONGEST_ERROR)
 }

@@ -10,6 +10,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import { newId } from '../../platform/ids/uuid.ts'
 import type { JobEngine } from '../../platform/jobs/job-engine.ts'
 import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
+import { storableText } from '../../platform/text/storable-text.ts'
 import { requireUser } from '../look-up.ts'
 import { permissionsOfRoles, rolesOfUsers } from '../role/store-roles.ts'
 import { updateUser, usersWithMfa } from '../user/store-users.ts'
@@ -208,7 +209,7 @@ function ownedBy(userId: UserId) {
   return { user: { old: userId } }
 }
 
-// A client writes these as it likes: no length, no NUL (which PostgreSQL refuses), no half of a surrogate pair.
+// A client writes these as it likes.
 function bounded(text: string | null): string | null {
-  return text === null ? null : text.slice(0, LONGEST_TEXT).replaceAll('\0', '').toWellFormed()
+  return text === null ? null : storableText(text, LONGEST_TEXT)
 }
