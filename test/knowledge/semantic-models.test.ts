@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
+import type { KnowledgeSettings } from '../../src/knowledge/deps.ts'
+import { Embeddings } from '../../src/knowledge/semantic/embeddings.ts'
+import { requireModelId } from '../../src/knowledge/semantic/store-models.ts'
+import { EmbedThread } from '../../src/knowledge/semantic/thread/embed-thread.ts'
+import { createLogger } from '../../src/platform/logging/logger.ts'
+import { OutboundClient } from '../../src/platform/outbound/outbound-client.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { EMBEDDED_DIMENSIONS, EmbeddingServer } from '../support/embedding-server.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { HastyClock } from '../support/hasty-clock.ts'
-import { createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
+import { tempDir } from '../support/temp-dir.ts'
+import { BUILTIN, createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
 
 const settingsOf = (server: EmbeddingServer, embedding_model: string, dimensions = EMBEDDED_DIMENSIONS) => ({
   embedding_provider: 'openai' as const,
@@ -188,6 +196,36 @@ eachDatabase('another embedding model', ({ open }) => {
         ['question', 'query'],
       ],
     )
+  })
+
+  test('a model before this one that could not be opened is tried again after a while', async () => {
+    const world = await openNotes(await open())
+    const { db } = world.deps
+    const { id: projectId } = world.project
+    const folder = { provider: 'folder', name: 'gone', version: '1', dimensions: 8 } as const
+    const modelId = await requireModelId(db, folder, 0)
+    await db.write((tx) =>
+      tx.query
+        .insertInto('project_embeddings')
+        .values({ project_id: projectId, model_id: modelId, completed_at: 1, last_error: null, lease_owner: null })
+        .execute(),
+    )
+    const clock = new FakeClock()
+    let failures = 0
+    const log = createLogger({ level: 'info', format: 'json', destination: { write: () => void failures++ } })
+    await using thread = new EmbedThread({ clock })
+    const outbound = new OutboundClient({ clock })
+    const settings = { ...BUILTIN, embedding_folder: join(tempDir(), 'gone') } as unknown as KnowledgeSettings
+    await using embeddings = new Embeddings({ db, clock, log, settings, thread, outbound })
+    for (const expected of [1, 2]) {
+      for (let question = 1; question <= 3; question++) {
+        const { provider } = await embeddings.serving(projectId)
+        assert.equal(provider.model.provider, 'builtin')
+      }
+      assert.equal(failures, expected)
+      await clock.advance(60_000)
+    }
+    await outbound.close()
   })
 
   test('the built-in model takes over from a service, and the other way round', async () => {

@@ -34,6 +34,7 @@ export interface KnownModel extends Pick<EmbeddingModel, 'provider' | 'name'> {
 // Numbers begin at 1: there is nothing under this one.
 const NO_MODEL_ID = 0
 const REST_MS = 5_000
+const REOPEN_AFTER_MS = 30_000
 const MOST_REMEMBERED = 10_000
 
 /** The provider of the settings, opened when it is first needed; and earlier ones, as long as a project still needs them. */
@@ -142,8 +143,10 @@ export class Embeddings implements AsyncDisposable {
   #reopen(modelId: number, model: ModelName): Promise<EmbeddingProvider | null> {
     const known = this.#earlier.get(modelId)
     if (known !== undefined) return known
+    const { clock, log } = this.#options
     const opening = reopenProvider(this.#options, model).catch((error: unknown) => {
-      this.#options.log.info({ err: error }, 'the embedding model before this one can no longer be asked')
+      log.info({ err: error }, 'the embedding model before this one cannot be asked; it is tried again')
+      clock.after(REOPEN_AFTER_MS, () => this.#earlier.delete(modelId))
       return null
     })
     this.#earlier.set(modelId, opening)
