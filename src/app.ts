@@ -146,7 +146,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const searchIndex = openSearchIndex({ db, clock, log: named(log, 'search') })
   const outbound = starting.adopt(new OutboundThread({ clock, log: named(log, 'outbound') }), (it) => it.close())
   const semantic = starting.use(
-    openSemantic({ db, clock, log: named(log, 'semantic'), settings: settings.knowledge, outbound }),
+    openSemantic({ db, clock, log: named(log, 'semantic'), settings: settings.knowledge, outbound, isServer: true }),
   )
   registerKnowledge(server, {
     db,

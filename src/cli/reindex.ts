@@ -54,14 +54,14 @@ function counted(count: number, what: string): string {
   return `${count.toLocaleString('en-US')} ${what}${count === 1 ? '' : 's'}`
 }
 
-/** Embeds in this process, beside a server if there is one: whoever comes first has a note, and neither does it twice. */
+/** Embeds in this process, beside a server if there is one: one of them has a project at a time, the other waits for it. */
 async function withSemantic(
   { db, clock, log, settings }: CliContext,
   work: (semantic: Semantic | null) => Promise<void>,
 ): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const outbound = opened.adopt(new OutboundClient({ clock }), (it) => it.close())
-  const semantic = openSemantic({ db, clock, log, settings: settings.knowledge, outbound })
+  const semantic = openSemantic({ db, clock, log, settings: settings.knowledge, outbound, isServer: false })
   if (semantic === null) return work(null)
   opened.use(semantic)
   const supervisor = new Supervisor({ clock, log })

@@ -112,6 +112,35 @@ eachDatabase('vectors from a service that fails', ({ open }) => {
     assert.deepEqual({ pending, failed }, { pending: 2, failed: 0 })
   })
 
+  test('whatever characters the service answers with, embedding goes on for the others', async () => {
+    const db = await open()
+    const one = await openNotes(db, 'one')
+    const other = await openWorld(db, one.writer.principal, 'other')
+    await using server = await new EmbeddingServer().listen()
+    const clock = new FakeClock()
+    const hostile = `nul \0, a half \uD800 and one that is cut in two: ${'😀'.repeat(500)}`
+    const answers = [
+      { status: 503, body: { error: { message: hostile } } },
+      { status: 400, body: { error: hostile } },
+      { body: { data: [{ embedding: [hostile] }] } },
+      { body: { data: [{ embedding: [{ toString: 1, valueOf: 1 }] }] } },
+    ]
+    await using running = new RunningSync(db, settingsOf(server), { sync: clock, provider: new HastyClock() })
+    for (const [at, answer] of answers.entries()) {
+      server.answer = ({ input }) => (input.some((text) => text.includes(`poison ${at}`)) ? answer : undefined)
+      await createNote(one, `Bad ${at}`, `poison ${at}`)
+      await createNote(other, `Good ${at}`, 'food')
+      await running.sync.settled()
+      assert.equal((await running.sync.status(one.project)).embeddings, at)
+      server.answer = () => undefined
+      await clock.advance(HOUR_MS)
+      await running.sync.settled()
+      for (const { project } of [one, other]) {
+        assert.equal((await running.sync.status(project)).embeddings, at + 1)
+      }
+    }
+  })
+
   test('a project whose texts make the service fail does not hold up the others', async () => {
     const db = await open()
     const one = await openNotes(db, 'one')

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { deleteTombstones } from '../../src/knowledge/history/store-changes.ts'
 import { TrashService } from '../../src/knowledge/history/trash-service.ts'
@@ -6,8 +7,14 @@ import { MoveService } from '../../src/knowledge/move/move-service.ts'
 import type { NotePlace } from '../../src/knowledge/note/note-service.ts'
 import { DeletedProjects } from '../../src/knowledge/project/deleted-projects.ts'
 import { purgeProject } from '../../src/knowledge/project/purge-project.ts'
+import { AppError } from '../../src/platform/errors/app-error.ts'
+import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
+import { LaterClock } from '../support/later-clock.ts'
 import { createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
+
+const paragraphs = (count: number) =>
+  Array.from({ length: count }, (_, n) => `Paragraph ${n}. ${'Many words in a row. '.repeat(40)}`).join('\n\n')
 
 const LIST = '# Coffee\n\nBrewing at home.\n\n- [method] Pour over takes three minutes #slow\n- relates_to [[Tea]]\n'
 
@@ -179,14 +186,13 @@ eachDatabase('vectors follow notes', ({ open, openAgain }) => {
     await using running = new RunningSync(world.deps.db)
     await running.sync.caughtUp(world.project.id)
     assert.equal((await storedVectors(world)).length, 2)
-    assert.equal(running.changed.flatMap(({ noteIds }) => noteIds).length, 2)
+    assert.equal(running.planned.length, 2)
   })
 
   test('a long note is written in several steps and is whole in the end', async () => {
     const world = await openNotes(await open())
     await using running = new RunningSync(world.deps.db)
-    const paragraphs = Array.from({ length: 700 }, (_, n) => `Paragraph ${n}. ${'Many words in a row. '.repeat(40)}`)
-    await createNote(world, 'Long', paragraphs.join('\n\n'))
+    await createNote(world, 'Long', paragraphs(700))
     await running.sync.caughtUp(world.project.id)
     const stored = await storedVectors(world)
     assert.equal(stored.length, 700)
@@ -240,17 +246,86 @@ eachDatabase('vectors follow notes', ({ open, openAgain }) => {
     }
   })
 
-  test('several processes on one database embed every note once', async (t) => {
+  test('several processes on one database embed every note once, also one that takes several steps', async () => {
     const db = await open()
-    if (db.engine === 'sqlite') return t.skip('a SQLite file has one server')
     const world = await openNotes(db)
     for (let n = 0; n < 150; n++) await createNote(world, `Note ${n}`, `the text of note ${n}`)
+    await createNote(world, 'Long', paragraphs(600))
     const second = await openAgain(db)
     await using one = new RunningSync(db)
-    await using other = new RunningSync(second)
+    await using other = new RunningSync(second, {}, { isServer: false })
     await Promise.all([one.sync.caughtUp(world.project.id), other.sync.caughtUp(world.project.id)])
-    assert.equal((await storedVectors(world)).length, 150)
-    const embedded = [...one.changed, ...other.changed].flatMap(({ noteIds }) => noteIds)
-    assert.equal(embedded.length, 150)
+    assert.equal((await storedVectors(world)).length, 750)
+    assert.equal(one.planned.length + other.planned.length, 151)
+  })
+
+  test('a process that loses a project in the middle of a long note leaves no part of it twice', async () => {
+    const db = await open()
+    const world = await openNotes(db)
+    await createNote(world, 'Long', paragraphs(600))
+    const second = await openAgain(db)
+    afterFirstVectors(second, async () => {
+      // Its time is over, and another one does all of it.
+      await using other = new RunningSync(db, {}, { sync: new LaterClock(2) })
+      await other.sync.caughtUp(world.project.id)
+      assert.equal(other.planned.length, 1)
+    })
+    await using one = new RunningSync(second, {}, { isServer: false })
+    await one.sync.caughtUp(world.project.id)
+    assert.equal(one.planned.length, 1)
+    assert.equal((await storedVectors(world)).length, 600)
+  })
+
+  test('a server goes on at once with what the one before it had taken when it was killed', async (t) => {
+    const db = await open()
+    if (db.engine === 'postgres') return t.skip('there may be another server, which has it until its time is over')
+    const world = await openNotes(db)
+    await createNote(world, 'Long', paragraphs(600))
+    const second = await openAgain(db)
+    afterFirstVectors(second, async () => {
+      second.write = () => Promise.reject(new Error('killed'))
+    })
+    const killed = new RunningSync(second)
+    await assert.rejects(killed.sync.caughtUp(world.project.id), /killed/)
+    await assert.rejects(killed.stop(), /killed/)
+    await using running = new RunningSync(db)
+    await running.sync.caughtUp(world.project.id)
+    assert.equal((await storedVectors(world)).length, 600)
+  })
+
+  test('a worker that failed and was started again embeds, and is waited for', async () => {
+    const db = await open()
+    const world = await openNotes(db)
+    await createNote(world, 'A', 'some text')
+    const second = await openAgain(db)
+    const write = second.write
+    second.write = () => Promise.reject(new AppError('unavailable', 'The disk is full'))
+    const running = new RunningSync(second)
+    await assert.rejects(running.sync.settled(), /The disk is full/)
+    await assert.rejects(running.stop(), /The disk is full/)
+    const { problem, pending } = await running.sync.status(world.project)
+    assert.deepEqual({ problem, pending }, { problem: null, pending: 1 })
+    second.write = write
+    const stopping = new AbortController()
+    const ended = running.sync.run(stopping.signal)
+    await running.sync.caughtUp(world.project.id)
+    assert.equal((await storedVectors(world)).length, 1)
+    stopping.abort()
+    await ended
+    assert.equal(getEventListeners(stopping.signal, 'abort').length, 0)
+    await assert.rejects(running.sync.caughtUp(), /stopping/)
   })
 })
+
+/** Does something as soon as vectors were written, before whoever wrote them goes on. */
+function afterFirstVectors(db: Database, work: () => Promise<void>): void {
+  const write = db.write.bind(db)
+  db.write = async (...parameters) => {
+    const answer = await write(...(parameters as Parameters<typeof write>))
+    if ((await db.query.selectFrom('note_vectors').select('id').executeTakeFirst()) !== undefined) {
+      db.write = write
+      await work()
+    }
+    return answer as never
+  }
+}

@@ -1,5 +1,6 @@
 import type { KnowledgeSettings } from '../../src/knowledge/deps.ts'
 import { Embeddings } from '../../src/knowledge/semantic/embeddings.ts'
+import type { NotePlan, NoteWork } from '../../src/knowledge/semantic/sync/plan-note.ts'
 import { NoteVectorSync } from '../../src/knowledge/semantic/sync/vector-sync.ts'
 import { EmbedThread } from '../../src/knowledge/semantic/thread/embed-thread.ts'
 import { decodeVector } from '../../src/knowledge/semantic/vector-bytes.ts'
@@ -30,19 +31,43 @@ export const BUILTIN = {
 
 export type SemanticSettings = Partial<KnowledgeSettings>
 
+export interface RunningSyncOptions {
+  sync?: Clock
+  provider?: Clock
+  isServer?: boolean
+}
+
+class WatchedThread extends EmbedThread {
+  readonly #planned: number[]
+
+  constructor(clock: Clock, planned: number[]) {
+    super({ clock })
+    this.#planned = planned
+  }
+
+  override plan(
+    notes: readonly NoteWork[],
+    hasVectors: boolean,
+  ): Promise<{ plans: NotePlan[]; vectors: Uint8Array | null }> {
+    this.#planned.push(...notes.map(({ noteId }) => noteId))
+    return super.plan(notes, hasVectors)
+  }
+}
+
 /** A running sync and all that it needs; ends with its disposal. */
 export class RunningSync implements AsyncDisposable {
   readonly embeddings: Embeddings
   readonly sync: NoteVectorSync
-  readonly changed: { projectId: number; noteIds: readonly number[] }[] = []
+  /** Notes that were embedded, as often as they were. */
+  readonly planned: number[] = []
   readonly #outbound: OutboundClient
   readonly #stopping = new AbortController()
   readonly #ended: Promise<void>
 
-  constructor(db: Database, settings: SemanticSettings = {}, clocks: { sync?: Clock; provider?: Clock } = {}) {
-    const { sync: clock = new SystemClock(), provider: providerClock = new SystemClock() } = clocks
+  constructor(db: Database, settings: SemanticSettings = {}, options: RunningSyncOptions = {}) {
+    const { sync: clock = new SystemClock(), provider: providerClock = new SystemClock(), isServer = true } = options
     const all = { ...BUILTIN, ...settings } as KnowledgeSettings
-    const thread = new EmbedThread({ clock })
+    const thread = new WatchedThread(clock, this.planned)
     this.#outbound = new OutboundClient({ clock: new SystemClock() })
     const log = silentLogger()
     this.embeddings = new Embeddings({ db, clock: providerClock, log, settings: all, thread, outbound: this.#outbound })
@@ -53,7 +78,7 @@ export class RunningSync implements AsyncDisposable {
       settings: all,
       thread,
       embeddings: this.embeddings,
-      onChanged: (projectId, noteIds) => this.changed.push({ projectId, noteIds }),
+      isServer,
       restMs: () => 0,
     })
     this.#ended = this.sync.run(this.#stopping.signal)

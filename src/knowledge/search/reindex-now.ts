@@ -32,7 +32,7 @@ export async function reindexNow(
   })
   if (semantic === null) return { notes, chunks: 0 }
   await semantic.sync.reindex(project)
-  await embedAll(deps, semantic, project)
+  await embedAll(deps, semantic, project, notes)
   return { notes, chunks: (await semantic.sync.status(project)).chunks }
 }
 
@@ -40,8 +40,8 @@ async function embedAll(
   { clock, onProgress }: ReindexDeps,
   { sync }: Semantic,
   project: ReindexedProject,
+  total: number,
 ): Promise<void> {
-  const total = (await sync.status(project)).pending
   const over = new AbortController()
   const embedding = sync.caughtUp(project.id).finally(() => over.abort())
   ignoreFailure(embedding, 'awaited at the end')

@@ -30,6 +30,8 @@ export interface SemanticDeps {
   log: Logger
   settings: KnowledgeSettings
   outbound: Outbound
+  /** False: a command, which may run beside a server. */
+  isServer: boolean
 }
 
 /** Null: it is switched off, and nothing is made or kept for it. */

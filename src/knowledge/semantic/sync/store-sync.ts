@@ -139,10 +139,11 @@ export async function advanceProject(
   return row?.change_seq
 }
 
-/** The provider failed: nobody goes on with the project before the time. */
+/** The provider failed: nobody goes on with the project before the time. Says nothing of one that another process has. */
 export async function failProject(
   tx: Transaction,
   { projectId, modelId }: SyncKey,
+  owner: string,
   failure: { failures: number; error: string; dueAt: Micros },
 ): Promise<void> {
   await tx.query
@@ -156,17 +157,25 @@ export async function failProject(
     })
     .where('project_id', '=', projectId)
     .where('model_id', '=', modelId)
+    .where('lease_owner', '=', owner)
     .execute()
 }
 
-/** The model has all notes: questions are put to it from now on. */
-export async function completeProject(tx: Transaction, { projectId, modelId }: SyncKey, now: Micros): Promise<void> {
-  await tx.query
+/** The model has all notes: questions are put to it from now on. False when another process has the project. */
+export async function completeProject(
+  tx: Transaction,
+  { projectId, modelId }: SyncKey,
+  owner: string,
+  now: Micros,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx.query
     .updateTable('project_embeddings')
     .set({ completed_at: now, lease_owner: null, leased_until: 0, due_at: 0, failures: 0, last_error: null })
     .where('project_id', '=', projectId)
     .where('model_id', '=', modelId)
-    .execute()
+    .where('lease_owner', '=', owner)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
 }
 
 /** Everything is embedded anew, note by note; the vectors that are there stay until then. */

@@ -1,7 +1,9 @@
 import { type Clock, MICROS_PER_MS } from '../../../platform/clock/clock.ts'
 import { type Backoff, retryDelayMs } from '../../../platform/jobs/backoff.ts'
 import type { Database, Reader, Transaction } from '../../../platform/storage/database.ts'
+import { storableText } from '../../../platform/text/storable-text.ts'
 import { embedOf } from '../../text/note-metadata.ts'
+import { ofProvider } from '../provider-failed.ts'
 import { type EmbedContext, type EmbeddedNote, embedNotes } from './embed-notes.ts'
 import { type ChunkPlace, type NoteWork, planRemoval } from './plan-note.ts'
 import { lostNotes } from './store-lost-notes.ts'
@@ -38,8 +40,6 @@ export interface TurnContext extends EmbedContext {
 export interface Turn {
   /** Where the next one begins; undefined when another process has the project, or it begins from the start. */
   synced: number | undefined
-  /** Notes whose vectors changed. */
-  noteIds: number[]
   /** Whether anything was left to do. */
   hadWork: boolean
 }
@@ -59,12 +59,12 @@ const LONGEST_ERROR = 500
 export async function syncTurn(context: TurnContext, key: SyncKey, state: SyncState): Promise<Turn> {
   const batch = await readBatch(context, key, state)
   if (batch.to === state.synced_seq && batch.removals.length === 0 && batch.works.length === 0) {
-    return { synced: state.synced_seq, noteIds: [], hadWork: false }
+    return { synced: state.synced_seq, hadWork: false }
   }
-  const embedded = batch.works.length === 0 ? [] : await embedNotes(context, batch.works)
+  const embedded = batch.works.length === 0 ? [] : await ofProvider(embedNotes(context, batch.works))
   const notes = [...batch.removals, ...embedded]
   const synced = await writeNotes(context, key, { ...batch, from: state.synced_seq }, notes)
-  return { synced, noteIds: notes.map(({ plan }) => plan.noteId), hadWork: true }
+  return { synced, hadWork: true }
 }
 
 interface Batch {
@@ -207,6 +207,12 @@ async function settleFailures(
     const attempts = (await attemptsOf(tx, key, noteId)) + 1
     const now = clock.now()
     const dueAt = attempts < MOST_ATTEMPTS ? now + retryDelayMs(attempts, NOTE_BACKOFF) * MICROS_PER_MS : null
-    await recordFailure(tx, key, { noteId, attempts, dueAt, error: refusal.slice(0, LONGEST_ERROR), failedAt: now })
+    await recordFailure(tx, key, {
+      noteId,
+      attempts,
+      dueAt,
+      error: storableText(refusal, LONGEST_ERROR),
+      failedAt: now,
+    })
   }
 }

@@ -3,8 +3,9 @@
  *
  * Nothing is written for it when a note changes: the feed of changes says which notes are behind the place up to which a project was
  * embedded. A note that changes again before its turn is there once. The place moves on in the transaction that writes the
- * vectors, so nothing is lost by a crash, and what is done twice changes nothing. On PostgreSQL a process takes a
- * project for a while; what it had not finished is taken over when that is over.
+ * vectors, so nothing is lost by a crash. A process takes a project for a while; what it had not finished is taken over when that
+ * is over, or at once by the server of a SQLite file, which was its only one. Long notes are written in several steps: who loses the project
+ * between two of them writes no more, and who takes it over finds what was written so far and keeps what it can use of it.
  *
  * The feed forgets deletions after a while. What was deleted and forgotten while nothing was embedded is looked for once, after each
  * start.
@@ -17,11 +18,13 @@ import { AppError } from '../../../platform/errors/app-error.ts'
 import { newId } from '../../../platform/ids/uuid.ts'
 import { type Backoff, retryDelayMs } from '../../../platform/jobs/backoff.ts'
 import type { Logger } from '../../../platform/logging/logger.ts'
-import type { Database } from '../../../platform/storage/database.ts'
+import type { Database, Transaction } from '../../../platform/storage/database.ts'
 import { type Worker, WorkerStop } from '../../../platform/supervisor/supervisor.ts'
+import { storableText } from '../../../platform/text/storable-text.ts'
 import { CHANGES_TOPIC } from '../../history/store-changes.ts'
 import type { Project } from '../../note/note.ts'
 import type { Embeddings } from '../embeddings.ts'
+import { ofProvider, ProviderFailed } from '../provider-failed.ts'
 import type { EmbedThread } from '../thread/embed-thread.ts'
 import { Bell } from './bell.ts'
 import { Busyness } from './busyness.ts'
@@ -60,21 +63,21 @@ export interface VectorSyncOptions {
   embeddings: Embeddings
   thread: EmbedThread
   settings: { index_delay_ms: number }
-  /** Told which vectors changed. */
-  onChanged?(projectId: number, noteIds: readonly number[]): void
+  /** False: a command, which may run beside a server. */
+  isServer: boolean
   /** How long to leave the machine to others after a turn of so many milliseconds. */
   restMs?(turnMs: number): number
 }
 
 const REINDEX_TOPIC = 'knowledge.reindex-vectors'
-// PostgreSQL tells nobody of changes.
+// PostgreSQL tells nobody of changes, and SQLite no other process.
 const LOOK_EVERY_MS = 1_000
 const ROWS = 500
 const LONGEST_DRAIN_MS = 5_000
 const LONGEST_ERROR = 500
 const BACKOFF: Backoff = { initialMs: 1_000, maxMs: 300_000, coefficient: 2, jitter: 0.2 }
-// One SQLite file has one server, which takes over what it had before it was started again.
-const ALONE = 'server'
+// One SQLite file has one server, which takes over what it had before it was started again. Commands beside it are others.
+const ONLY_SERVER = 'server'
 
 interface Waiter {
   /** By project: the change that must be reached. */
@@ -104,7 +107,7 @@ export class NoteVectorSync implements VectorSync {
 
   constructor(options: VectorSyncOptions) {
     this.#options = options
-    this.#owner = options.db.engine === 'sqlite' ? ALONE : newId()
+    this.#owner = options.db.engine === 'sqlite' && options.isServer ? ONLY_SERVER : newId()
     this.#bell = new Bell(options.clock)
     const busyness = new Busyness()
     this.#restMs = options.restMs ?? ((turnMs) => busyness.restMs(turnMs))
@@ -117,11 +120,14 @@ export class NoteVectorSync implements VectorSync {
       db.subscribe(REINDEX_TOPIC, () => this.#bell.ring()),
     ]
     const hurry = new AbortController()
-    signal.addEventListener('abort', () => {
+    const onAbort = () => {
       const graceMs = signal.reason instanceof WorkerStop ? signal.reason.graceMs / 2 : LONGEST_DRAIN_MS
-      clock.after(Math.min(graceMs, LONGEST_DRAIN_MS), () => hurry.abort(signal.reason))
-    })
+      stops.push(clock.after(Math.min(graceMs, LONGEST_DRAIN_MS), () => hurry.abort(signal.reason)))
+    }
+    signal.addEventListener('abort', onAbort, { once: true })
+    stops.push(() => signal.removeEventListener('abort', onAbort))
     this.#bell.ring()
+    let reason: unknown = stopped()
     try {
       while (!signal.aborted) {
         await this.#bell.rings(signal)
@@ -130,12 +136,16 @@ export class NoteVectorSync implements VectorSync {
         await this.#round(signal, hurry.signal)
         while (this.#settling[0] !== undefined && this.#settling[0].round <= round) this.#settling.shift()?.resolve()
       }
+    } catch (error) {
+      reason = error
+      throw error
     } finally {
       for (const stop of stops) stop()
       this.#bell.stop()
-      this.#isStopped = true
-      this.#rejectWaiters(stopped())
-      for (const { reject } of this.#settling.splice(0)) reject(stopped())
+      // After a failure it is started again.
+      this.#isStopped = signal.aborted
+      this.#rejectWaiters(reason)
+      for (const { reject } of this.#settling.splice(0)) reject(reason)
       await this.#release()
     }
   }
@@ -225,28 +235,29 @@ export class NoteVectorSync implements VectorSync {
   /** Null when the provider does not work; it is tried again later. */
   async #opened(): Promise<number | null> {
     try {
-      const modelId = await this.#modelId()
+      await this.#options.embeddings.current()
       this.#openings = 0
-      return modelId
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       this.#rejectWaiters(error)
       this.#bell.ringIn(retryDelayMs(++this.#openings, BACKOFF))
       return null
     }
+    return this.#modelId()
   }
 
   async #turn(key: SyncKey, signal: AbortSignal, hurry: AbortSignal): Promise<Outcome> {
-    const { db, clock, thread, embeddings, onChanged } = this.#options
+    const { db, clock, thread, embeddings } = this.#options
     const state = await this.#claim(key)
     if (state === undefined) {
-      // Another process has it, or it is gone.
+      // It is gone, or another process has it: one that ends does not say so.
       this.#lossy.delete(key.projectId)
+      this.#bell.ringIn(LOOK_EVERY_MS)
       return 'done'
     }
     const startedMs = clock.elapsedMs()
     try {
-      const provider = await embeddings.current()
+      const provider = await ofProvider(embeddings.current())
       const context = {
         db,
         clock,
@@ -256,17 +267,16 @@ export class NoteVectorSync implements VectorSync {
         hasLost: this.#lossy.has(key.projectId),
         signal: hurry,
       }
-      const { synced, noteIds, hadWork } = await syncTurn(context, key, state)
+      const { synced, hadWork } = await syncTurn(context, key, state)
       if (!hadWork) {
         this.#lossy.delete(key.projectId)
         return await this.#finish(key, state)
       }
       if (synced === undefined) this.#claims.delete(key.projectId)
       else state.synced_seq = synced
-      if (noteIds.length > 0) onChanged?.(key.projectId, noteIds)
     } catch (error) {
       if (hurry.aborted) return 'failed'
-      if (!(error instanceof AppError)) throw error
+      if (!(error instanceof ProviderFailed)) throw error
       await this.#fail(key, state, error)
       return 'failed'
     }
@@ -290,10 +300,12 @@ export class NoteVectorSync implements VectorSync {
   /** Nothing is left of the project. */
   async #finish(key: SyncKey, { completed_at: completedAt }: SyncState): Promise<Outcome> {
     const { db } = this.#options
-    const isFirst = completedAt === null
     this.#claims.delete(key.projectId)
-    if (isFirst) await db.write((tx) => completeProject(tx, key, this.#now()), { isolation: 'read committed' })
-    else if (db.engine === 'postgres') await this.#releaseOne(key)
+    if (completedAt !== null) await this.#releaseOne(key)
+    else {
+      const complete = (tx: Transaction) => completeProject(tx, key, this.#owner, this.#now())
+      if (!(await db.write(complete, { isolation: 'read committed' }))) return 'done'
+    }
     for (const modelId of await otherModels(db, key)) {
       const old = { ...key, modelId }
       while ((await db.write((tx) => removeModelRows(tx, old, ROWS), { isolation: 'read committed' })) > 0)
@@ -302,17 +314,17 @@ export class NoteVectorSync implements VectorSync {
     return 'done'
   }
 
-  async #fail(key: SyncKey, state: SyncState, error: AppError): Promise<void> {
+  async #fail(key: SyncKey, state: SyncState, error: ProviderFailed): Promise<void> {
     const { db, log } = this.#options
     const failures = state.failures + 1
     const delayMs = retryDelayMs(failures, BACKOFF)
     log.warn({ err: error, projectId: key.projectId, delayMs }, 'notes could not be embedded; they are tried again')
     const failure = {
       failures,
-      error: error.message.slice(0, LONGEST_ERROR),
+      error: storableText(error.message, LONGEST_ERROR),
       dueAt: this.#now() + delayMs * MICROS_PER_MS,
     }
-    await db.write((tx) => failProject(tx, key, failure), { isolation: 'read committed' })
+    await db.write((tx) => failProject(tx, key, this.#owner, failure), { isolation: 'read committed' })
     this.#claims.delete(key.projectId)
     this.#rejectWaiters(error)
   }
@@ -344,10 +356,11 @@ export class NoteVectorSync implements VectorSync {
 
   /** Others need not wait until the time is over. */
   async #release(): Promise<void> {
-    const { db, embeddings } = this.#options
-    if (db.engine === 'sqlite' || this.#claims.size === 0) return
-    const modelId = await embeddings.modelId()
-    for (const projectId of this.#claims.keys()) await this.#releaseOne({ projectId, modelId })
+    const projectIds = [...this.#claims.keys()]
+    this.#claims.clear()
+    if (projectIds.length === 0) return
+    const modelId = await this.#modelId()
+    for (const projectId of projectIds) await this.#releaseOne({ projectId, modelId })
   }
 
   async #releaseOne(key: SyncKey): Promise<void> {
