@@ -44,6 +44,21 @@ function shown(item: ContextItem): string {
 }
 
 eachDatabase('context', ({ open }) => {
+  test('of names that are looked for by words keeps nobody from reading while the index is behind', async () => {
+    const db = await open()
+    const { project } = await write(db, [{ path: 'a.md' }])
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const behind = { caughtUp: () => promise }
+    const asked = Array.from({ length: 20 }, () => buildContext(db, behind, project, { ...DEFAULTS, name: 'nowhere' }))
+    const { results } = await buildContext(db, behind, project, { ...DEFAULTS, name: 'a' })
+    assert.deepEqual(
+      results.map(({ primary_result }) => shown(primary_result)),
+      ['a.md'],
+    )
+    resolve()
+    for (const { results } of await Promise.all(asked)) assert.deepEqual(results, [])
+  })
+
   test('of recent changes has the newest first, with types, pages and a beginning', async () => {
     const db = await open()
     const observations = [

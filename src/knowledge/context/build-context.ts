@@ -1,5 +1,5 @@
 import type { Micros } from '../../platform/clock/clock.ts'
-import type { Reader } from '../../platform/storage/database.ts'
+import type { Database, Reader } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
 import { partId } from '../note/part-id.ts'
 import type { SearchIndex } from '../search/search-index.ts'
@@ -13,16 +13,9 @@ import {
   relationItem,
 } from './context-item.ts'
 import { findRelated, type Related, type RelatedOptions } from './find-related.ts'
-import { namedNotes } from './named-notes.ts'
+import { type Named, namedNotes, readName } from './named-notes.ts'
 import { type Edge, Neighbourhood } from './neighbourhood.ts'
-import {
-  type CountedNote,
-  type ItemPlace,
-  type ItemType,
-  pageOfItems,
-  recentlyChanged,
-  withCounts,
-} from './primary-items.ts'
+import { type ItemPlace, type ItemType, pageOfItems, recentlyChanged, withCounts } from './primary-items.ts'
 import { contentsOf, observationsFrom } from './store-context.ts'
 import { relationsFrom } from './store-neighbours.ts'
 
@@ -50,15 +43,29 @@ const PRIMARY_CHARACTERS = 50_000
 const RELATED_CHARACTERS = 500
 const MOST_OBSERVATIONS = 1_000
 
-/** One state of the data has to be read. */
 export async function buildContext(
-  reader: Reader,
+  db: Database,
   searchIndex: Pick<SearchIndex, 'caughtUp'>,
   project: Project,
   query: ContextQuery,
 ): Promise<ContextPage> {
-  const { types, page, pageSize } = query
-  const notes = primaryNotes(reader, searchIndex, project, query)
+  const { name } = query
+  const named = typeof name === 'string' ? await readName(db, searchIndex, project, name) : name && { ids: name }
+  return db.read((snapshot) => contextOf(snapshot, project, named, query))
+}
+
+/** One state of the data has to be read. */
+async function contextOf(
+  reader: Reader,
+  project: Project,
+  named: Named | null,
+  query: ContextQuery,
+): Promise<ContextPage> {
+  const { types, page, pageSize, since } = query
+  const notes =
+    named === null
+      ? recentlyChanged(reader, project.id, since as Micros, types)
+      : withCounts(reader, namedNotes(reader, project, named, since), types)
   const { places, hasMore } = await pageOfItems(notes, types, { offset: (page - 1) * pageSize, limit: pageSize })
   const around = new Neighbourhood(reader, project.id)
   await around.know(places.map(({ noteId }) => noteId))
@@ -83,21 +90,6 @@ export async function buildContext(
     })
   }
   return { results, hasMore }
-}
-
-function primaryNotes(
-  reader: Reader,
-  searchIndex: Pick<SearchIndex, 'caughtUp'>,
-  project: Project,
-  { name, types, since }: ContextQuery,
-): AsyncIterable<CountedNote[]> {
-  if (name === null) return recentlyChanged(reader, project.id, since as Micros, types)
-  const numbers = typeof name === 'string' ? namedNotes(reader, searchIndex, project, name, since) : oneBatch(name)
-  return withCounts(reader, numbers, types)
-}
-
-async function* oneBatch(ids: readonly number[]): AsyncGenerator<readonly number[]> {
-  yield ids
 }
 
 interface Run extends ItemPlace {

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Micros } from '../../platform/clock/clock.ts'
 import { isAppError } from '../../platform/errors/app-error.ts'
-import type { Reader } from '../../platform/storage/database.ts'
+import type { Database, Reader } from '../../platform/storage/database.ts'
 import { type GlobMatcher, starGlob } from '../directory/glob.ts'
 import { resolveIdentifier } from '../link/resolve-identifier.ts'
 import type { Project } from '../note/note.ts'
@@ -10,23 +10,36 @@ import { notesByIds, noteWithPermalink, permalinksAfter } from './store-context.
 
 const PERMALINKS_PER_READ = 1_000
 
-/** The notes that a memory address names, as numbers: any number by a pattern, in the order of permalinks; else one or none. */
-export async function* namedNotes(
-  reader: Reader,
+/** What a memory address names: a pattern of permalinks, or notes by their numbers, if there are any. */
+export type Named = { pattern: string } | { ids: readonly number[] }
+
+/** May wait for the index of words, which nobody should do who holds a snapshot. */
+export async function readName(
+  db: Database,
   searchIndex: Pick<SearchIndex, 'caughtUp'>,
   project: Project,
   name: string,
+): Promise<Named> {
+  if (name.includes('*')) return { pattern: name }
+  const id = (await noteWithPermalink(db, project.id, name)) ?? (await resolved(db, searchIndex, project, name))
+  return { ids: id === undefined ? [] : [id] }
+}
+
+/** As numbers: any number by a pattern, in the order of permalinks; else those that are there and changed lately, in their order. */
+export async function* namedNotes(
+  reader: Reader,
+  project: Project,
+  named: Named,
   since: Micros | null,
 ): AsyncGenerator<number[]> {
-  if (name.includes('*')) {
-    yield* matchingNotes(reader, project, name, since)
+  if ('pattern' in named) {
+    yield* matchingNotes(reader, project, named.pattern, since)
     return
   }
-  const id = (await noteWithPermalink(reader, project.id, name)) ?? (await resolved(reader, searchIndex, project, name))
-  if (id === undefined) return
-  if (since === null) yield [id]
-  else
-    yield (await notesByIds(reader, project.id, [id])).filter((note) => note.updated_at >= since).map((note) => note.id)
+  if (named.ids.length === 0) return
+  const notes = await notesByIds(reader, project.id, named.ids)
+  const wanted = new Set(notes.filter((note) => since === null || note.updated_at >= since).map((note) => note.id))
+  yield named.ids.filter((id) => wanted.has(id))
 }
 
 /** As a link is resolved; what names nothing here, or something in another project, is nobody. */

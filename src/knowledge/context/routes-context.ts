@@ -47,9 +47,7 @@ export function contextRoutes(server: FastifyInstance, deps: KnowledgeDeps): voi
     const now = clock.now()
     const name = uri === null ? null : memoryName(uri)
     const query = contextQueryOf(name, filters, now)
-    const page = await db.read(async (snapshot) =>
-      buildContext(snapshot, searchIndex, await requireProject(snapshot, projectId), query),
-    )
+    const page = await buildContext(db, searchIndex, await requireProject(db, projectId), query)
     return contextDocument(name === null ? null : `memory://${name}`, filters, query, page, now)
   }
 }

@@ -63,7 +63,7 @@ export class PromptService {
     const project = await requireProject(db, asked.projectId)
     const found = topic === null ? null : await this.#find(project, topic, asked.limit, recent.since, generatedAt)
     const query = { ...recent, name: found === null ? null : found.noteIds }
-    const { results } = await db.read((snapshot) => buildContext(snapshot, searchIndex, project, query))
+    const { results } = await buildContext(db, searchIndex, project, query)
     const text = writePrompt({
       purpose: asked.purpose,
       topic,
