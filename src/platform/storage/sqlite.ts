@@ -23,6 +23,7 @@ export class SqliteDatabase implements Database {
   readonly query: Kysely<Tables>
   readonly file: string
   readonly #signals: Signals
+  readonly #writing: SqliteConnection
   readonly #writer: SqliteWriter
   readonly #traces: SqliteTraces
   readonly #reader: SqliteConnection
@@ -36,8 +37,9 @@ export class SqliteDatabase implements Database {
   constructor(file: string, clock: Clock, log: Logger, syncLog?: (descriptor: number) => Promise<void>) {
     this.file = file
     this.#signals = new Signals(log)
+    this.#writing = new SqliteConnection(file, { readOnly: false })
     this.#writer = new SqliteWriter({
-      connection: new SqliteConnection(file, { readOnly: false }),
+      connection: this.#writing,
       walLog: new SqliteLog(file, clock, syncLog),
       clock,
       signals: this.#signals,
@@ -95,6 +97,16 @@ export class SqliteDatabase implements Database {
     this.#attached = new Map(file === null ? others : [...others, [name, file]])
     try {
       for (const connection of [this.#reader, ...this.#snapshots]) connection.attach(this.#attached)
+    } catch (error) {
+      throw toStorageError(error)
+    }
+  }
+
+  /** Another number whenever another process has changed something: a command beside the server, whose signals are not heard here. */
+  foreignVersion(): number {
+    try {
+      const [row] = this.#writing.rows('pragma data_version', []) as { data_version: number }[]
+      return (row as { data_version: number }).data_version
     } catch (error) {
       throw toStorageError(error)
     }
