@@ -1,3 +1,5 @@
+import { hasUnspaced } from '../text/unspaced.ts'
+
 const AROUND = 120
 
 /** The lines around a place, up to empty ones; what stands before the place may be shorter now. */
@@ -36,11 +38,10 @@ function isWhole(text: string, start: number, end: number): boolean {
 
 // Scripts without blanks between words have no words to be inside of.
 const WORD = /[\p{L}\p{N}_]/u
-const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/u
 
 function isWord(text: string, at: number): boolean {
   const character = text[at]
-  return character !== undefined && WORD.test(character) && !UNSPACED.test(character)
+  return character !== undefined && WORD.test(character) && !hasUnspaced(character)
 }
 
 function wordStart(text: string, start: number, latest: number): number {

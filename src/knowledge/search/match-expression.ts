@@ -2,6 +2,7 @@
 import type { Engine } from '../../platform/storage/database.ts'
 import type { Node, Term } from './question/question.ts'
 import { nameBeginning, nameWord, projectWord } from './search-scope.ts'
+import { isUnspacedWord } from './search-text.ts'
 import { stemOf } from './stem.ts'
 import { scopeMark, stemMark } from './text-vector.ts'
 
@@ -34,7 +35,6 @@ export interface MatchInput extends MatchScope {
 // Everything that begins with one letter, with two, with three is collected among so many notes; longer beginnings always. Among more
 // it would take tens of milliseconds, in which nothing else is done.
 const COLLECTED_AMONG = [0, 5_000, 10_000, 40_000]
-const UNSPACED = /[\u0e00-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\uffff]/
 const TEXTS = '{title tags headings body place}'
 
 export function matchExpression(engine: Engine, input: MatchInput): string {
@@ -118,7 +118,7 @@ export function isApproximate({ beginnings, common, notes }: MatchInput, word: s
 
 /** SQLite only: whether collecting everything that begins so would take long. */
 export function isSlowlyCollected(word: string, notes: number): boolean {
-  return notes > (COLLECTED_AMONG[word.length] ?? Number.POSITIVE_INFINITY) && !UNSPACED.test(word)
+  return notes > (COLLECTED_AMONG[word.length] ?? Number.POSITIVE_INFINITY) && !isUnspacedWord(word)
 }
 
 function quoted(engine: Engine): (word: string) => string {

@@ -6,6 +6,8 @@
  * is, and it leaves our words alone because they hold only what it takes for letters.
  */
 
+import { HALF_WIDTH_MARKS, UNSPACED_SCRIPTS } from '../text/unspaced.ts'
+
 /** A longer one is found by its beginning. PostgreSQL takes 2,046 bytes. */
 export const LONGEST_WORD = 500
 
@@ -35,11 +37,12 @@ const LETTERS_AS: Record<string, string> = {
 const NO_LETTERS_THERE = /[\p{M}\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3]/gu
 const PRIVATE_USE = 0xe000
 const PRIVATE_USE_SIZE = 6400
-const UNSPACED_SCRIPTS = String.raw`\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}`
 const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]+`, 'gu')
 const NOT_UNSPACED = new RegExp(`[^${UNSPACED_SCRIPTS}]`, 'gu')
-// Half-width voice marks of Japanese change the character before.
-const UNSPACED_STRETCH = new RegExp(String.raw`[${UNSPACED_SCRIPTS}ﾞﾟ][${UNSPACED_SCRIPTS}\p{M}ﾞﾟ]*`, 'gu')
+const UNSPACED_STRETCH = new RegExp(
+  String.raw`[${UNSPACED_SCRIPTS}${HALF_WIDTH_MARKS}][${UNSPACED_SCRIPTS}\p{M}${HALF_WIDTH_MARKS}]*`,
+  'gu',
+)
 const UNSPACED_WORD = new RegExp(String.raw`^[${UNSPACED_SCRIPTS}\ue000-\uf8ff]{1,2}$`, 'u')
 // All of them stand behind the alphabets; most texts that are not plain hold none.
 const MAYBE_UNSPACED = /[\u0e00-\u109f\u1100-\uffff]/

@@ -48,6 +48,10 @@ const READ: [question: string, tree: string][] = [
   ['東京都', '"東京 京都"'],
   ['iPhone東京15', '(iphone & 東京 & 15)'],
   ['"東"', '"東*"'],
+  ['東京、大阪', '"東京 京 大阪"'],
+  ['ｶﾞｷﾞabc', '(ガギ & abc)'],
+  ['ＡＢＣdef', 'abcdef'],
+  ['foo、bar', '"foo bar"'],
 ]
 for (const [question, tree] of READ) {
   test(`${JSON.stringify(question)} is read as ${tree || 'nothing'}`, () => {
@@ -121,6 +125,10 @@ const RELAXED: [question: string, tree: string | null][] = [
   ['東京 天気', '(東京 | 天気)'],
   ['東京の天気', '(東京 | 京の | の天 | 天気)'],
   ['東', null],
+  ['ພາສາ ລາວ', '(ພາ | າສ | ສາ | ລາ | າວ)'],
+  ['हिन्दी भाषा', null],
+  ['བོད ཡིག', null],
+  ['𞤀𞤁 𞤂𞤃', null],
 ]
 for (const [question, tree] of RELAXED) {
   test(`nothing for ${question}: ${tree === null ? 'that is it' : `then ${tree}`}`, () => {

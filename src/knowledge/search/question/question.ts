@@ -1,3 +1,5 @@
+import { hasUnspaced } from '../../text/unspaced.ts'
+import { isUnspacedWord } from '../search-text.ts'
 import { stemOf } from '../stem.ts'
 import { phraseWords } from './phrase-words.ts'
 import { isGrouping, readTokens, type Token, withoutIdleBrackets } from './read-tokens.ts'
@@ -40,7 +42,7 @@ const LONGEST_TEXT = 20_000
 const DIGIT = /\p{N}/u
 const DIGITS = /^\p{N}+$/u
 const POSSESSIVE = /['’]s$/i
-const UNSPACED = /[\u0e00-\u109f\u1100-\u11ff\u1780-\u17ff\u2e80-\uffff]/
+const LETTER = /[\p{L}\p{N}]/u
 
 /** Any text is a question. Takes time in proportion to its length. */
 export function parseQuestion(text: string): Question {
@@ -67,7 +69,7 @@ export function relaxed(question: Question): Question | null {
   const { tree, isPlain, isGrouped, hasNumber } = question
   if (!isPlain || isGrouped || hasNumber || tree === null) return null
   const words = [...new Set(question.words)]
-  const isUnspaced = words.some((word) => UNSPACED.test(word))
+  const isUnspaced = words.some(isUnspacedWord)
   const counted = words.filter((word) => !DIGITS.test(word))
   if (counted.length < (isUnspaced ? 2 : 3)) return null
   const telling = words.filter((word) => !STOP_WORDS.has(word))
@@ -160,7 +162,7 @@ class Parser {
     this.#terms += words.length
     const last = words.at(-1) as string
     // Such a character stands in the index as the first of a pair, unless it ends its run.
-    const isSingle = UNSPACED.test(last) && [...last].length === 1
+    const isSingle = isUnspacedWord(last) && [...last].length === 1
     // Very many words begin with so few letters, as the `t` of "don't".
     const isShort = last.length < SHORTEST_BEGINNING
     return {
@@ -176,16 +178,16 @@ class Parser {
   }
 }
 
-/** Letters of an alphabet and characters without blanks are looked for apart, where they stand in one piece. */
+/** Letters of an alphabet and characters without blanks are looked for apart, where they stand in one piece. Signs part nothing. */
 function runsOf(text: string): string[] {
-  if (!UNSPACED.test(text)) return [text]
+  if (!hasUnspaced(text)) return [text]
   const runs: string[] = []
-  let isLast: boolean | undefined
+  let isUnspacedRun: boolean | undefined
   for (const character of text) {
-    const isUnspaced = UNSPACED.test(character) || (character.codePointAt(0) as number) >= 0x20000
-    if (isUnspaced === isLast) runs[runs.length - 1] += character
+    const isUnspaced = hasUnspaced(character) || (!LETTER.test(character) && isUnspacedRun === true)
+    if (isUnspaced === isUnspacedRun) runs[runs.length - 1] += character
     else runs.push(character)
-    isLast = isUnspaced
+    isUnspacedRun = isUnspaced
   }
   return runs
 }
