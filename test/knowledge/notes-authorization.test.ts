@@ -23,8 +23,8 @@ const OPERATIONS: Listed[] = Object.entries(NOTES_OPERATIONS).flatMap(([title, o
 })
 const ALL = PERMISSIONS.map(({ name }) => name).filter((name) => name !== 'admin')
 const ROLES = {
-  admin: ['notes_read', 'notes_write'],
-  standard: ['notes_read', 'notes_write'],
+  admin: ['notes_read', 'notes_write', 'projects_write'],
+  standard: ['notes_read', 'notes_write', 'projects_write'],
   read_only: ['notes_read'],
   none: [],
 }

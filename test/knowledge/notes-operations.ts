@@ -1,6 +1,6 @@
 /** Who may call an operation on notes, as the contract says it and not as the code does. */
 export interface NotesOperation {
-  permission: 'notes_read' | 'notes_write'
+  permission: 'notes_read' | 'notes_write' | 'projects_write'
   /** Good enough to reach the look-up of the project, which nobody has: every operation is 404 then. */
   body?: unknown
 }
@@ -41,7 +41,7 @@ export const NOTES_OPERATIONS: Readonly<Record<string, NotesOperation>> = {
   'POST /v2/{project_id}/prompt/continue-conversation': read({ topic: 'secret' }),
   'POST /v2/{project_id}/prompt/search': read({ query: 'secret' }),
   'POST /v2/{project_id}/search/': read({ text: 'secret' }),
-  'POST /v2/{project_id}/search/reindex': write(),
+  'POST /v2/{project_id}/search/reindex': { permission: 'projects_write' },
   'POST /v2/{project_id}/inspect/query': read({ text: 'secret' }),
   'POST /v2/{project_id}/inspect/chunks': read({ identifier: 'Secret plan' }),
 }

@@ -9,8 +9,6 @@ import { ProjectInside } from '../project/project-inside.ts'
 import { projectUrls } from '../project/urls.ts'
 import { ReindexAnswer } from './schema-search.ts'
 
-const WRITE = { surface: 'knowledge', access: 'notes_write', rateLimit: null } as const
-
 export function reindexRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
   const inside = new ProjectInside(deps)
 
@@ -21,7 +19,10 @@ export function reindexRoutes(server: FastifyInstance, deps: KnowledgeDeps): voi
     summary: 'Make the search index of a project anew',
     description:
       'Words and vectors of every note, in the background. Until a note has its new ones, it is found by its old ones.',
-    ...WRITE,
+    surface: 'knowledge',
+    // As for an index run of the project, which it is: no note changes, and all of them are read.
+    access: 'projects_write',
+    rateLimit: null,
     schema: { params: ProjectPath, response: { 200: ReindexAnswer } },
     async handler(request) {
       const project = await requireProject(deps.db, request.params.project_id)
