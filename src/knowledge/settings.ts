@@ -138,23 +138,28 @@ export const knowledgeSettings = group(
     disable_permalinks: flag({ description: 'Write no permalinks into notes.', default: false }),
     kebab_filenames: flag({ description: 'Make file names from titles in kebab-case.', default: false }),
     write_note_overwrite_default: flag({
-      description: 'Whether writing a note that exists replaces it unless asked.',
+      description: 'Whether writing a note that exists replaces it unless asked. Without effect in this version.',
       default: false,
     }),
-    import_upload_max_bytes: bytes({ description: 'Largest upload of an import.', default: 104_857_600, min: 1024 }),
+    import_upload_max_bytes: bytes({
+      description: 'Largest upload of an import. Without effect in this version, which imports nothing.',
+      default: 104_857_600,
+      min: 1024,
+    }),
     index_delay_ms: integer({
       description: 'Milliseconds a changed note may rest before it is embedded.',
       default: 1000,
       max: 3_600_000,
     }),
     materialization_workers: integer({
-      description: 'Notes written to the mirror at a time.',
+      description: 'Notes written to the mirror at a time. Without effect in this version, which has no mirror.',
       default: 2,
       min: 1,
       max: 64,
     }),
     search_cache_ttl: duration({
-      description: 'How long search results may be reused while nothing is written; 0 never.',
+      description:
+        'How long search results may be reused while nothing is written; 0 never. Without effect in this version: every search is made anew.',
       default: '5s',
       max: '1h',
     }),
@@ -165,9 +170,17 @@ export const knowledgeSettings = group(
     }),
     mirror: group(
       {
-        enabled: flag({ description: 'Keep a markdown file of every note on disk.', default: false }),
+        enabled: flag({
+          description:
+            'Keep a markdown file of every note on disk. Without effect in this version, which has no mirror.',
+          default: false,
+        }),
         dir: orNull(
-          path({ description: 'Folder of the mirror; null is `mirror` in the data folder.', example: './notes' }),
+          path({
+            description:
+              'Folder of the mirror; null is `mirror` in the data folder. Without effect in this version, which has no mirror.',
+            example: './notes',
+          }),
         ),
       },
       { description: 'Notes as files.' },

@@ -18,6 +18,9 @@ import {
 } from './schema-project-info.ts'
 import { ProjectPath } from './schema-projects.ts'
 
+// Whatever `knowledge.mirror` says: nothing writes or reads one yet.
+const HAS_MIRROR = false
+
 const READ = { surface: 'knowledge', access: 'projects_read', rateLimit: null } as const
 const WRITE = { surface: 'knowledge', access: 'projects_write', rateLimit: null } as const
 
@@ -42,7 +45,7 @@ export function projectInfoRoutes(server: FastifyInstance, deps: KnowledgeDeps):
         system: {
           version: VERSION,
           database: deps.db.engine,
-          mirror_enabled: deps.settings.mirror.enabled,
+          mirror_enabled: HAS_MIRROR,
           timestamp: toRfc3339(deps.clock.now()),
         },
         embedding_status: toEmbeddingInfo((await deps.semantic?.sync.status(project)) ?? DISABLED),
@@ -74,14 +77,14 @@ export function projectInfoRoutes(server: FastifyInstance, deps: KnowledgeDeps):
     url: '/v2/projects/:project_id/status',
     operationId: 'projects_status',
     summary: 'Get how far an index run is',
-    description: 'The counts of differences from the mirror on disk are zero in this version.',
+    description:
+      'The counts of differences from the mirror on disk are zero, and `mirror_enabled` is false, in this version, which has none.',
     ...READ,
     schema: { params: ProjectPath, response: { 200: ProjectSyncStatus } },
     async handler(request) {
       const { project, index } = await inside.status(request.params.project_id)
-      // Notes are written to the mirror and never read from it, so it cannot be ahead of them.
       const differences = { new: 0, modified: 0, moved: 0, deleted: 0, total: 0 }
-      return { ...differences, note_count: project.noteCount, mirror_enabled: deps.settings.mirror.enabled, index }
+      return { ...differences, note_count: project.noteCount, mirror_enabled: HAS_MIRROR, index }
     },
   })
 }
