@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { resolveExactly } from '../../src/knowledge/link/resolve-exactly.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { LinkedNotes } from './links-fixture.ts'
 import { relationsOf } from './relations-of.ts'
+import { resolveExactly } from './resolve-exactly.ts'
 
 function texts(...list: string[]) {
   return list.map((name) => ({ name, target: name }))

@@ -2,7 +2,6 @@ import type { KnowledgeDeps } from '../../src/knowledge/deps.ts'
 import { listFolder } from '../../src/knowledge/directory/list-folder.ts'
 import { graphText } from '../../src/knowledge/graph/write-graph.ts'
 import { namesOf } from '../../src/knowledge/link/names.ts'
-import { resolveExactly } from '../../src/knowledge/link/resolve-exactly.ts'
 import type { Note, Project } from '../../src/knowledge/note/note.ts'
 import { NoteService } from '../../src/knowledge/note/note-service.ts'
 import type { Writer } from '../../src/knowledge/note/write-transaction.ts'
@@ -18,6 +17,7 @@ import { silentLogger } from '../support/silent-logger.ts'
 import type { NamedText } from './naive-resolver.ts'
 import type { ModelNote, NotesModel } from './notes-model.ts'
 import { relationsOf } from './relations-of.ts'
+import { resolveExactly } from './resolve-exactly.ts'
 
 /** One project of a database and what the services need to change its notes. */
 export interface NotesWorld {

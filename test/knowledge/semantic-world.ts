@@ -1,9 +1,9 @@
+/// <reference lib="esnext.float16" />
 import type { KnowledgeSettings } from '../../src/knowledge/deps.ts'
 import { Embeddings } from '../../src/knowledge/semantic/embeddings.ts'
 import type { NotePlan, NoteWork } from '../../src/knowledge/semantic/sync/plan-note.ts'
 import { NoteVectorSync } from '../../src/knowledge/semantic/sync/vector-sync.ts'
 import { EmbedThread } from '../../src/knowledge/semantic/thread/embed-thread.ts'
-import { decodeVector } from '../../src/knowledge/semantic/vector-bytes.ts'
 import { type Clock, SystemClock } from '../../src/platform/clock/clock.ts'
 import { OutboundClient } from '../../src/platform/outbound/outbound-client.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
@@ -136,4 +136,8 @@ export async function storedVectors({ deps: { db }, project }: NotesWorld): Prom
     end: row.end_at,
     vector: decodeVector(row.vector),
   }))
+}
+
+function decodeVector(bytes: Uint8Array): Float32Array {
+  return new Float32Array(new Float16Array(Uint8Array.from(bytes).buffer))
 }

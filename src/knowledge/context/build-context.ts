@@ -2,6 +2,7 @@ import type { Micros } from '../../platform/clock/clock.ts'
 import type { Database, Reader } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
 import { partId } from '../note/part-id.ts'
+import { contentsOf } from '../note/store-contents.ts'
 import type { SearchIndex } from '../search/search-index.ts'
 import {
   type ContextItem,
@@ -16,7 +17,7 @@ import { findRelated, type Related, type RelatedOptions } from './find-related.t
 import { type Named, namedNotes, readName } from './named-notes.ts'
 import { type Edge, Neighbourhood } from './neighbourhood.ts'
 import { type ItemPlace, type ItemType, pageOfItems, recentlyChanged, withCounts } from './primary-items.ts'
-import { contentsOf, observationsFrom } from './store-context.ts'
+import { observationsFrom } from './store-context.ts'
 import { relationsFrom } from './store-neighbours.ts'
 
 export interface ContextQuery extends RelatedOptions {

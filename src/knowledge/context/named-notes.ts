@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Micros } from '../../platform/clock/clock.ts'
 import { isAppError } from '../../platform/errors/app-error.ts'
 import type { Database, Reader } from '../../platform/storage/database.ts'
-import { type GlobMatcher, starGlob } from '../directory/glob.ts'
 import { resolveIdentifier } from '../link/resolve-identifier.ts'
 import type { Project } from '../note/note.ts'
 import type { SearchIndex } from '../search/search-index.ts'
+import { type GlobMatcher, starGlob } from '../text/glob.ts'
 import { notesByIds, noteWithPermalink, permalinksAfter } from './store-context.ts'
 
 const PERMALINKS_PER_READ = 1_000

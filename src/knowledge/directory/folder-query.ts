@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { fileNameGlob } from './glob.ts'
+import { fileNameGlob } from '../text/glob.ts'
 import type { FolderQuery } from './list-folder.ts'
 import type { FolderFilters } from './schema-directory.ts'
 

@@ -1,7 +1,7 @@
 import type { Reader } from '../../platform/storage/database.ts'
+import type { GlobMatcher } from '../text/glob.ts'
 import { fileNameOf } from '../text/path.ts'
 import { type DirectoryNode, fileNode, folderNode } from './directory-node.ts'
-import type { GlobMatcher } from './glob.ts'
 import { SmallestItems } from './smallest-items.ts'
 import { filesAt } from './store-directory.ts'
 import { type FolderEntry, walkFolder } from './walk-folder.ts'

@@ -18,23 +18,6 @@ export interface FoundLinkNames extends FoundNames {
 // Few enough that their notes, one or two each, are not taken for a crowd.
 const AT_ONCE = 250
 
-/**
- * The notes that texts of one note mean, in the order of the texts; null where no note has the name. As many queries
- * for hundreds of texts as for one.
- */
-export async function resolveExactly(
-  reader: Reader,
-  project: Project,
-  sourcePath: string | null,
-  targets: readonly { target: string; name: string }[],
-  options: ResolveOptions = {},
-): Promise<(NoteRef | null)[]> {
-  if (targets.length === 0) return []
-  const asks = targets.map(({ target, name }) => ({ target, name, sourcePath }))
-  const choices = await resolveAsks(reader, project, asks, options)
-  return choices.map((choice) => (choice !== null && 'note' in choice ? choice.note : null))
-}
-
 /** For each link of a note the keys of all names that it can mean; none of so many that they are looked up by and by. */
 export function linkKeys(
   project: Project,
@@ -45,7 +28,7 @@ export function linkKeys(
   return links.map(({ target, name }) => askedKeys(project, { target, name, sourcePath }))
 }
 
-/** The same for texts of several notes. */
+/** What the texts mean, in their order; null where no note has the name. As many queries for hundreds of texts as for one. */
 export function resolveAsks(
   reader: Reader,
   project: Project,

@@ -27,7 +27,7 @@ export const FEW_RANKED = 500
 // Rows whose notes are looked at when words alone cannot tell whether they pass.
 const MOST_COMPARED = 5_000
 // So few notes are looked at one by one, when everything that has a common word would have to be read instead.
-const FEW_NOTES = 100
+const FEW_RECENT_NOTES = 100
 
 /** One more than `most`, where there are more. `isCounted`: somebody wants to know how many there are. */
 export async function newestRows(
@@ -73,9 +73,9 @@ async function rowsToCompare(
   const some = await matchingRows(reader, expression, MOST_RANKED + 1)
   if (some.length <= MOST_RANKED) return { numbers: some, isExact: true }
   if (after !== undefined) {
-    const recent = await newestNotes(reader, project.id, after, null, FEW_NOTES + 1)
+    const recent = await newestNotes(reader, project.id, after, null, FEW_RECENT_NOTES + 1)
     const ids = recent.map(({ id }) => id)
-    if (ids.length <= FEW_NOTES) return { numbers: await matchingRowsOf(reader, expression, ids), isExact: true }
+    if (ids.length <= FEW_RECENT_NOTES) return { numbers: await matchingRowsOf(reader, expression, ids), isExact: true }
   }
   const numbers = await matchingRows(reader, expression, MOST_COMPARED + 1)
   return { numbers: numbers.slice(0, MOST_COMPARED), isExact: numbers.length <= MOST_COMPARED }

@@ -1,6 +1,6 @@
 import type { Reader } from '../../platform/storage/database.ts'
-import { starGlob } from '../directory/glob.ts'
 import type { Project } from '../note/note.ts'
+import { starGlob } from '../text/glob.ts'
 import { MOST_COUNTED } from './candidates.ts'
 import type { Main, SearchFilters } from './filters.ts'
 import { bestFirst, NO_ROWS, type OrderedRows } from './find-by-tree.ts'

@@ -48,7 +48,7 @@ export const NO_ROWS: OrderedRows = { numbers: [], scores: new Map(), total: 0, 
 
 const MOST_PROMISING = 500
 // Among these, words that begin with a common one are collected like all others.
-const FEW_NOTES = 3_000
+const FEW_NOTES_IN_ALL = 3_000
 // Notes that PostgreSQL may have to collect for one word.
 const MOST_COLLECTED = 5_000
 
@@ -65,7 +65,9 @@ export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
   const notes = engine === 'sqlite' ? await noteNumber(reader) : Number.POSITIVE_INFINITY
   const beginnings = await beginningsOf(reader, begunWords(tree), notes)
   const many =
-    notes <= FEW_NOTES ? [] : begunWords(tree).filter((word) => isFoundOften(word, beginnings.get(word), statistics))
+    notes <= FEW_NOTES_IN_ALL
+      ? []
+      : begunWords(tree).filter((word) => isFoundOften(word, beginnings.get(word), statistics))
   const input: MatchInput = {
     projectId: project.id,
     isOnlyProject: isOnly,

@@ -4,7 +4,7 @@ import { anyWord, isSpoken } from './any-word.ts'
 import type { Main, SearchFilters } from './filters.ts'
 import type { RatedHit } from './hit.ts'
 import { parseQuestion, type Question, relaxed } from './question/question.ts'
-import { MOST_RANKED, rankHits } from './rank-hits.ts'
+import { MOST_RANKED_CLOSELY, rankHits } from './rank-hits.ts'
 import { type Found, type FoundRow, findRows, type Page } from './store-search.ts'
 
 export interface FoundByWords extends Omit<Found, 'rows'> {
@@ -43,8 +43,8 @@ async function findSpoken(
   { limit, offset }: Page,
 ): Promise<FoundByWords> {
   // The best are put in order together, whichever page of them is asked for; the newest first is an order, too.
-  const isRanked = offset < MOST_RANKED && filters.after === undefined
-  const wider = isRanked ? { offset: 0, limit: Math.max(MOST_RANKED, offset + limit) } : { offset, limit }
+  const isRanked = offset < MOST_RANKED_CLOSELY && filters.after === undefined
+  const wider = isRanked ? { offset: 0, limit: Math.max(MOST_RANKED_CLOSELY, offset + limit) } : { offset, limit }
   const { rows, ...found } = await findRows(reader, project, { mode: 'text', question }, filters, wider)
   const all = rows.map(hitOf)
   const ranked = isRanked ? await rankHits(reader, project, question.words.join(' '), all, null, found.statistics) : all

@@ -1,6 +1,6 @@
 import type { Reader } from '../../platform/storage/database.ts'
-import { contentsOf } from '../context/store-context.ts'
 import type { Project } from '../note/note.ts'
+import { contentsOf } from '../note/store-contents.ts'
 import { splitText } from '../text/frontmatter.ts'
 import { anyWord } from './any-word.ts'
 import { excerptOf } from './excerpt.ts'
@@ -15,7 +15,7 @@ import { WantedWords } from './wanted-words.ts'
 import { type WordStatistics, wordStatistics } from './word-statistics.ts'
 
 /** So many are looked at closely: each costs some tenths of a millisecond. */
-export const MOST_RANKED = 50
+export const MOST_RANKED_CLOSELY = 50
 const MOST_CHARACTERS = 200_000
 const LONGEST_TEXT = 20_000
 /** Of longer texts the parts with the words are looked at, as far as they are read. */
@@ -31,13 +31,13 @@ export async function rankHits(
   meaning: TokenMeaning | null,
   known?: WordStatistics,
 ): Promise<RatedHit[]> {
-  const first = hits.slice(0, MOST_RANKED)
+  const first = hits.slice(0, MOST_RANKED_CLOSELY)
   const texts = await textsOf(reader, project, question, first)
   const candidates = first.flatMap((hit): Candidate[] => {
-    const known = texts.get(hitKey(hit))
-    if (known === undefined) return []
+    const text = texts.get(hitKey(hit))
+    if (text === undefined) return []
     const similarity = hit.similarity > 0 ? hit.similarity : undefined
-    return [{ noteId: hitKey(hit), ...known, ...(similarity !== undefined && { similarity }) }]
+    return [{ noteId: hitKey(hit), ...text, ...(similarity !== undefined && { similarity }) }]
   })
   const statistics = await wordStatistics(reader, project, rankedWords(question), await isOnlyProject(reader), known)
   const byKey = new Map(first.map((hit) => [hitKey(hit), hit]))
@@ -45,8 +45,8 @@ export async function rankHits(
     return { ...(byKey.get(key) as RatedHit), score }
   })
   const least = ranked.at(-1)?.score ?? 1
-  const most = Math.max(1, hits[MOST_RANKED]?.score ?? 0)
-  return [...ranked, ...hits.slice(MOST_RANKED).map((hit) => ({ ...hit, score: (least * hit.score) / most }))]
+  const most = Math.max(1, hits[MOST_RANKED_CLOSELY]?.score ?? 0)
+  return [...ranked, ...hits.slice(MOST_RANKED_CLOSELY).map((hit) => ({ ...hit, score: (least * hit.score) / most }))]
 }
 
 /** What is gone meanwhile has none. */

@@ -4,7 +4,8 @@ export const ROW_KINDS = { note: 0, observation: 1, relation: 2 } as const
 
 export type RowKind = keyof typeof ROW_KINDS
 
-const KINDS = 4
+/** There is room for one more kind than there are, so that rows keep their numbers when it comes. */
+export const KINDS = 4
 const ROWS_PER_NOTE = partId(1, 0) * KINDS
 
 /** The number of a row in the index of words. All rows of a note lie side by side. */
@@ -24,4 +25,4 @@ export function rowRange(noteId: number): { first: number; last: number } {
   return { first: noteId * ROWS_PER_NOTE, last: (noteId + 1) * ROWS_PER_NOTE - 1 }
 }
 
-const KIND_NAMES: readonly RowKind[] = ['note', 'observation', 'relation']
+const KIND_NAMES = Object.keys(ROW_KINDS) as readonly RowKind[]

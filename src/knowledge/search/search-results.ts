@@ -1,8 +1,8 @@
 import { toRfc3339 } from '../../platform/clock/clock.ts'
 import type { Reader } from '../../platform/storage/database.ts'
-import { contentsOf } from '../context/store-context.ts'
 import type { Project } from '../note/note.ts'
 import { nameOf, observationDocument, relationDocument } from '../note/part-document.ts'
+import { contentsOf } from '../note/store-contents.ts'
 import { toObservation } from '../note/store-observations.ts'
 import { splitText } from '../text/frontmatter.ts'
 import { tagsOf } from '../text/note-metadata.ts'
@@ -134,7 +134,7 @@ function noteResult(
 function observationResult(hit: Hit, note: HitNote, row: HitObservation, options: ResultOptions): SearchResult {
   const observation = observationDocument(note, toObservation(row), row.position)
   const { category, content, tags, context } = observation
-  const texts = { title: '', tags, permalink: null, content: withContext(content, context) }
+  const texts = { title: '', tags, permalink: null, content: withContextInBrackets(content, context) }
   return {
     ...shared(hit, note),
     title: note.title,
@@ -156,7 +156,7 @@ function relationResult(hit: Hit, note: HitNote, row: HitRelation, options: Resu
       ? null
       : { id, title, permalink: row.to_permalink, file_path: path, external_id: externalId }
   const relation = relationDocument({ ...row, direction: 'outgoing', from: note, to })
-  const content = withContext(`${row.relation_type} ${row.to_name}`, row.context)
+  const content = withContextInBrackets(`${row.relation_type} ${row.to_name}`, row.context)
   return {
     ...shared(hit, note),
     title: `${note.title} → ${relation.to_name}`,
@@ -180,6 +180,6 @@ function snippets(texts: Parameters<typeof snippetsOf>[0], meant: string | null,
   return found.length > 0 || meant === null ? found : beginningOf(meant)
 }
 
-function withContext(text: string, context: string | null): string {
+function withContextInBrackets(text: string, context: string | null): string {
   return context === null ? text : `${text} (${context})`
 }

@@ -4,10 +4,9 @@ import type { Engine, Reader } from '../../platform/storage/database.ts'
 import { numbersIn } from '../../platform/storage/json-list.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import { type Beginning, isSlowlyCollected } from './match-expression.ts'
-import { ROW_KINDS, rowRange } from './row-number.ts'
+import { KINDS, ROW_KINDS, rowRange } from './row-number.ts'
 
 const ROWS_PER_NOTE = rowRange(1).first
-const KINDS = 4
 // SQLite looks at each of them for each row that it finds; more than these are collected, where that is not slower.
 const MOST_BEGINNINGS = 16
 const MANY_BEGINNINGS = 128

@@ -1,3 +1,4 @@
+import { ASCII, LETTERS } from './ascii-letters.ts'
 import { indexWords, unspacedStretch } from './search-text.ts'
 import { UnspacedRun } from './unspaced-run.ts'
 
@@ -11,10 +12,6 @@ export interface WordPlace {
 const RUN = /[\p{L}\p{N}\p{M}]+/uy
 const LETTER = /[\p{L}\p{N}\p{M}]/u
 const MARK = /[\p{M}ﾞﾟ]/u
-
-const ASCII = 128
-const ASCII_LETTERS = new Uint8Array(ASCII)
-for (let code = 0; code < ASCII; code++) if (/[a-z0-9]/i.test(String.fromCharCode(code))) ASCII_LETTERS[code] = 1
 
 /**
  * The places of words in a text that may begin with one of these characters, which few words of a text do: the others are passed
@@ -43,13 +40,13 @@ export function* wordPlaces(text: string, beginnings: ReadonlySet<number>): Gene
 
 function isLetterAt(text: string, at: number): boolean {
   const code = text.charCodeAt(at)
-  if (code < ASCII) return ASCII_LETTERS[code] === 1
+  if (code < ASCII) return LETTERS[code] !== 0
   return LETTER.test(String.fromCodePoint(text.codePointAt(at) as number))
 }
 
 function asciiEnd(text: string, start: number): number {
   let end = start
-  while (end < text.length && text.charCodeAt(end) < ASCII && ASCII_LETTERS[text.charCodeAt(end)] === 1) end++
+  while (end < text.length && text.charCodeAt(end) < ASCII && LETTERS[text.charCodeAt(end)] !== 0) end++
   return end
 }
 

@@ -5,10 +5,3 @@
 export function encodeVector(vector: Float32Array): Uint8Array {
   return new Uint8Array(new Float16Array(vector).buffer)
 }
-
-/** The bytes of a row, in whatever buffer they lie. */
-export function decodeVector(bytes: Uint8Array): Float32Array {
-  const isAligned = bytes.byteOffset % 2 === 0
-  const own = isAligned ? bytes : bytes.slice()
-  return new Float32Array(new Float16Array(own.buffer, own.byteOffset, own.byteLength >> 1))
-}
