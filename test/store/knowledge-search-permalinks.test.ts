@@ -102,17 +102,20 @@ eachDatabase('a search by permalink', (context) => {
   })
 
   test('answers hostile ones without ado', async () => {
-    for (const text of [
-      '/'.repeat(2_000),
-      'a/'.repeat(1_000),
-      '*a'.repeat(1_000),
-      '*'.repeat(2_000),
-      '/*/',
-      '-/-',
-      '*/',
-    ]) {
-      await exact(text)
-      await like(text)
+    const all = await like('*')
+    assert.ok(all.length > 0)
+    for (const [text, found] of [
+      ['/'.repeat(2_000), []],
+      ['a/'.repeat(1_000), []],
+      ['*a'.repeat(1_000), []],
+      ['*'.repeat(2_000), all],
+      ['/*/', []],
+      ['-/-', []],
+      ['*/', []],
+    ] as const) {
+      const shown = text.slice(0, 10)
+      assert.deepEqual(await exact(text), [], shown)
+      assert.deepEqual(await like(text), found, shown)
     }
   })
 
