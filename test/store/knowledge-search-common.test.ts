@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import { CompiledQuery, sql } from 'kysely'
+import { CompiledQuery, type RawBuilder, sql } from 'kysely'
 import { noteTally } from '../../src/knowledge/project/note-tally.ts'
 import { formExpression, matchExpression } from '../../src/knowledge/search/match-expression.ts'
 import { writeOutdatedRows } from '../../src/knowledge/search/outdated-rows.ts'
 import { parseQuestion, wordTerm } from '../../src/knowledge/search/question/question.ts'
 import { rowRange } from '../../src/knowledge/search/row-number.ts'
-import { newestFirst } from '../../src/knowledge/search/store-search-index.ts'
+import { matchingInOrder, newestFirst } from '../../src/knowledge/search/store-search-index.ts'
 import { wordStatistics } from '../../src/knowledge/search/word-statistics.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { addToTally } from '../../src/platform/tally/store.ts'
@@ -128,14 +128,36 @@ eachDatabase('a word that is in almost every note', (context) => {
       else {
         assert.match(plan, /Index Scan Backward using note_search_pkey/)
         assert.doesNotMatch(plan, /Bitmap|Sort/)
+        const withSplit = await planOf(notes.db, expression, matchingInOrder(expression, 1_001))
+        assert.match(withSplit, /Index Scan Backward using note_search_pkey/)
       }
     }
   })
+
+  if (context.engine === 'postgres') {
+    test('is looked for in long notes without reading others', async () => {
+      const scope = { projectId: notes.project.id, isOnlyProject: true, scope: [] }
+      const input = { ...scope, beginnings: new Map(), common: new Set<string>(), notes: MANY }
+      for (const text of ['common', '"common words"', 'common NOT "common words"']) {
+        const expression = matchExpression('postgres', { ...input, tree: parseQuestion(text).tree as never })
+        for (const limit of [1, 1_001]) {
+          const plan = await planOf(notes.db, expression, matchingInOrder(expression, limit))
+          const [possible = ''] = /CTE possible.*Subquery Scan/s.exec(plan) ?? []
+          assert.match(possible, /Index (Only )?Scan using note_search_split/)
+          assert.doesNotMatch(possible, /Seq Scan|note_search_pkey/)
+        }
+      }
+    })
+  }
 })
 
-async function planOf(db: Database, expression: string): Promise<string> {
+async function planOf(
+  db: Database,
+  expression: string,
+  query: RawBuilder<unknown> = newestFirst(db.engine, expression, 1_001),
+): Promise<string> {
   const explain = db.engine === 'sqlite' ? sql`explain query plan ` : sql`explain `
-  const { sql: text, parameters } = sql`${explain}${newestFirst(db.engine, expression, 1_001)}`.compile(db.query)
+  const { sql: text, parameters } = sql`${explain}${query}`.compile(db.query)
   const { rows } = await db.query.executeQuery<Record<string, unknown>>(CompiledQuery.raw(text, [...parameters]))
   return rows.map((row) => row.detail ?? row['QUERY PLAN']).join('\n')
 }

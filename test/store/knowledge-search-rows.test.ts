@@ -7,6 +7,7 @@ import type { Note, Project } from '../../src/knowledge/note/note.ts'
 import { deleteNote, updateContent } from '../../src/knowledge/note/store-notes.ts'
 import { rowOf } from '../../src/knowledge/search/row-number.ts'
 import { columnText, indexWords } from '../../src/knowledge/search/search-text.ts'
+import { matchingInOrder } from '../../src/knowledge/search/store-search-index.ts'
 import { dropSearchRows, findByNameWords, replaceSearchRows } from '../../src/knowledge/search/store-search-rows.ts'
 import { parseBody } from '../../src/knowledge/text/parse-body.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
@@ -84,7 +85,7 @@ eachDatabase('the index of words', (context) => {
   async function rowsWith(db: Database, word: string): Promise<ReturnType<typeof rowOf>[]> {
     const { rows } = await (db.engine === 'sqlite'
       ? sql<{ id: number }>`select rowid as id from note_search where note_search match ${`"${word}"`} order by rowid`
-      : sql<{ id: number }>`select id from note_search where document @@ ${`'${word}'`}::tsquery order by id`
+      : matchingInOrder(`'${word}'`, 1_000, true)
     ).execute(db.query)
     return rows.map(({ id }) => rowOf(id))
   }
@@ -176,12 +177,14 @@ eachDatabase('the index of words', (context) => {
     const db = await context.open()
     const project = await addProject(db, 'seven')
     let unique = ''
-    for (let i = 0; unique.length < 1_990_000; i++) unique += `wordnumber${i} `
+    let count = 0
+    for (; unique.length < 1_990_000; count++) unique += `wordnumber${count} `
     await write(db, project, { id: 1, body: unique })
     await write(db, project, { id: 2, body: 'same '.repeat(300_000) })
     await write(db, project, { id: 3, body: '東京都'.repeat(100_000) })
     await write(db, project, { id: 4, body: `${'x'.repeat(1_000_000)} ${'\\\'":,'.repeat(1000)}` })
     assert.deepEqual(await rowsWith(db, 'wordnumber7'), [note(1)])
+    assert.deepEqual(await rowsWith(db, `wordnumber${count - 1}`), [note(1)])
     assert.deepEqual(await rowsWith(db, 'same'), [note(2)])
   })
 })

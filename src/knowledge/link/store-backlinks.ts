@@ -1,10 +1,11 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Engine, Reader } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { NoteRef, Project } from '../note/note.ts'
 import { rowNumber } from '../search/row-number.ts'
 import { KIND_WORDS, projectWord } from '../search/search-scope.ts'
 import { indexWords, queryWords } from '../search/search-text.ts'
+import { matchingInOrder } from '../search/store-search-index.ts'
 import { scopeMark } from '../search/text-vector.ts'
 import '../tables.ts'
 
@@ -54,21 +55,26 @@ export function findBacklinks(reader: Reader, noteId: number, limit: number, off
 const LOOKED_AT = 500
 const ROWS_PER_NOTE = rowNumber('note', 1, 0)
 
-const mentioning = statement<{ question: string; noteId: number; projectId: number; limit: number }, { id: number }>(
-  (_query, p, engine) => {
-    const number = sql.raw(engine === 'sqlite' ? 'rowid' : 'id')
-    const matches =
-      engine === 'sqlite' ? sql`note_search match ${p('question')}` : sql`document @@ ${p('question')}::tsquery`
-    return sql`
-      select n.id from (
-        select ${number} / ${sql.lit(ROWS_PER_NOTE)} as note_id from note_search
-        where ${matches} order by ${number} limit ${sql.lit(LOOKED_AT)}
-      ) found
-      join notes n on n.id = found.note_id
-      where n.project_id = ${p('projectId')} and n.id <> ${p('noteId')} and not exists (
-        select 1 from relations r where r.to_id = ${p('noteId')} and r.from_id = n.id)
-      order by n.id limit ${p('limit')}`
-  },
+interface MentionInput {
+  noteId: number
+  projectId: number
+  limit: number
+}
+
+function mentioningAmong(rows: RawBuilder<{ id: number }>, { noteId, projectId, limit }: MentionInput) {
+  return sql<{ id: number }>`
+    select n.id from (select id / ${sql.lit(ROWS_PER_NOTE)} as note_id from (${rows}) matching) found
+    join notes n on n.id = found.note_id
+    where n.project_id = ${projectId} and n.id <> ${noteId} and not exists (
+      select 1 from relations r where r.to_id = ${noteId} and r.from_id = n.id)
+    order by n.id limit ${limit}`
+}
+
+const mentioningOnSqlite = statement<MentionInput & { question: string }, { id: number }>((_query, p) =>
+  mentioningAmong(
+    sql`select rowid as id from note_search where note_search match ${p('question')} order by rowid limit ${sql.lit(LOOKED_AT)}`,
+    { noteId: p('noteId'), projectId: p('projectId'), limit: p('limit') },
+  ),
 )
 
 /** Notes that have the words of the text one after the other and no link to the note: candidates, oldest first. */
@@ -82,7 +88,11 @@ export async function findMentioning(
   const words = queryWords(text)
   if (words.length === 0) return []
   const question = mentionQuestion(reader.engine, [projectWord(project.id), KIND_WORDS.note], text, words)
-  const rows = await reader.run(mentioning, { question, noteId, projectId: project.id, limit })
+  const input = { noteId, projectId: project.id, limit }
+  const rows =
+    reader.engine === 'sqlite'
+      ? await reader.run(mentioningOnSqlite, { question, ...input })
+      : (await mentioningAmong(matchingInOrder(question, LOOKED_AT, true), input).execute(reader.query)).rows
   return rows.map(({ id }) => id)
 }
 

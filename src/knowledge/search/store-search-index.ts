@@ -5,6 +5,7 @@ import { numbersIn } from '../../platform/storage/json-list.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import { type Beginning, isSlowlyCollected } from './match-expression.ts'
 import { KINDS, ROW_KINDS, rowRange } from './row-number.ts'
+import { splitRows } from './store-split-rows.ts'
 
 const ROWS_PER_NOTE = rowRange(1).first
 // SQLite looks at each of them for each row that it finds; more than these are collected, where that is not slower.
@@ -17,6 +18,13 @@ function numberOf(engine: Engine): RawBuilder<number> {
 
 function matches(engine: Engine, expression: string): RawBuilder<boolean> {
   return engine === 'sqlite' ? sql`note_search match ${expression}` : sql`s.document @@ ${expression}::tsquery`
+}
+
+/** Whether row `s` matches, be it split or not. */
+function matchesAny(engine: Engine, expression: string): RawBuilder<boolean> {
+  const split = engine === 'sqlite' ? null : splitRows(expression)
+  if (split === null) return matches(engine, expression)
+  return sql`case when ${split.isOther} then ${matches(engine, expression)} else ${split.matches} end`
 }
 
 /** A relation that says what an earlier one of its note says is shown nowhere. */
@@ -33,11 +41,36 @@ interface Asked {
   limit: number
 }
 
-/** Read backwards, and no further than the limit. */
-export const newestFirst = (engine: Engine, expression: string, limit: number) => sql`
-  select ${numberOf(engine)} as id from note_search s
-  where ${matches(engine, expression)} and ${isNoRepeat(engine)}
-  order by ${numberOf(engine)} desc limit ${limit}`
+/** Read backwards, and no further than the limit. Without rows that are split: those must be looked at more closely. */
+export const newestFirst = (engine: Engine, expression: string, limit: number) => inOrder(engine, expression, limit)
+
+function inOrder(engine: Engine, expression: string, limit: number, isOldest = false): RawBuilder<{ id: number }> {
+  const split = engine === 'sqlite' ? null : splitRows(expression)
+  return sql`
+    select ${numberOf(engine)} as id from note_search s
+    where ${matches(engine, expression)} and ${isNoRepeat(engine)} ${split === null ? sql`` : sql`and ${split.isOther}`}
+    order by ${numberOf(engine)} ${orderOf(isOldest)} limit ${limit}`
+}
+
+function orderOf(isOldest: boolean): RawBuilder<unknown> {
+  return sql.raw(isOldest ? 'asc' : 'desc')
+}
+
+/** PostgreSQL: the numbers of all rows that match, in their order, no more than the limit. */
+export function matchingInOrder(expression: string, limit: number, isOldest = false): RawBuilder<{ id: number }> {
+  const whole = inOrder('postgres', expression, limit, isOldest)
+  const split = splitRows(expression)
+  if (split === null) return whole
+  const order = orderOf(isOldest)
+  // NOTE Collected first, whatever the limit: they are few, and read from the end all others would be looked at. Then looked at one by
+  // one, no further than the limit.
+  return sql`
+    select id from ((${whole}) union all (
+      with possible as materialized (${split.possible})
+      select id from (select id from possible order by id ${order} offset 0) one
+      where (select ${split.matches} and ${isNoRepeat('postgres')} from note_search s where s.id = one.id) limit ${limit}
+    )) found order by id ${order} limit ${limit}`
+}
 
 const rowsOnSqlite = statement<Asked, { id: number }>((_query, p) => newestFirst('sqlite', p('expression'), p('limit')))
 
@@ -49,7 +82,7 @@ export async function matchingRows(reader: Reader, expression: string, limit: nu
   const rows =
     reader.engine === 'sqlite'
       ? await reader.run(rowsOnSqlite, { expression, limit })
-      : (await sql<{ id: number }>`${newestFirst('postgres', expression, limit)}`.execute(reader.query)).rows
+      : (await matchingInOrder(expression, limit).execute(reader.query)).rows
   return rows.map(({ id }) => id)
 }
 
@@ -66,7 +99,7 @@ export async function matchingRowsOf(
     from ${numbersIn(engine, JSON.stringify(noteIds))} wanted ${sql.raw(engine === 'sqlite' ? '' : '(value)')}
     cross join note_search s
     where ${number} between wanted.value * ${sql.lit(ROWS_PER_NOTE)} and (wanted.value + 1) * ${sql.lit(ROWS_PER_NOTE)} - 1
-      and ${matches(engine, expression)} and ${isNoRepeat(engine)}
+      and ${matchesAny(engine, expression)} and ${isNoRepeat(engine)}
     order by ${number} desc`.execute(reader.query)
   return rows.map(({ id }) => id)
 }
@@ -91,7 +124,7 @@ export async function countRows(reader: Reader, expression: string, limit: numbe
   const [row] =
     reader.engine === 'sqlite'
       ? await reader.run(countRowsOnSqlite, { expression, limit })
-      : await countEach(reader, [expression], limit)
+      : (await sql<Holding>`${counted(matchingInOrder(expression, limit))}`.execute(reader.query)).rows
   return row?.count ?? 0
 }
 
@@ -102,7 +135,7 @@ export interface Holding {
   lowest: number | null
 }
 
-/** One answer for each of the expressions. */
+/** One answer for each of the expressions, which is an estimate: rows that are split are left out. */
 export async function countEach(reader: Reader, expressions: readonly string[], limit: number): Promise<Holding[]> {
   if (reader.engine === 'sqlite') {
     const answers: Holding[] = []

@@ -6,13 +6,13 @@ import { sql } from 'kysely'
 import type { Engine, Reader, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Note, NoteRef, Project } from '../note/note.ts'
+import { rowDocument, SPLIT } from './row-document.ts'
 import { rowRange } from './row-number.ts'
-import { countWords } from './row-words.ts'
 import { nameText, type SearchableText, type SearchRow, searchRows } from './search-rows.ts'
 import { nameBeginning, nameWord } from './search-scope.ts'
 import { indexWords, queryWords } from './search-text.ts'
 import { queueNote } from './store-search-queue.ts'
-import { scopeMark, stemMark, TextVector } from './text-vector.ts'
+import { scopeMark } from './text-vector.ts'
 
 /**
  * Sees to it that the words of a note are found: on PostgreSQL its rows are written in the same change; SQLite's index is told
@@ -24,7 +24,7 @@ export function replaceSearchRows(tx: Transaction, note: Note, text: SearchableT
 
 async function writeRows(tx: Transaction, note: Note, text: SearchableText, isNew: boolean): Promise<void> {
   if (!isNew) await tx.send(deleteRows, rowRange(note.id))
-  await tx.send(insertRows, { rows: JSON.stringify(searchRows(note, text).map(postgresRow)) })
+  await tx.send(insertRows, { rows: JSON.stringify(searchRows(note, text).map(insertedRow)) })
 }
 
 export async function dropSearchRows(tx: Transaction, noteId: number): Promise<void> {
@@ -38,15 +38,21 @@ const deleteRows = statement<{ first: number; last: number }>(
 
 const insertRows = statement<{ rows: string }>(
   (_query, p) => sql`
-  insert into note_search (id, document, words)
-  select (value ->> 0)::bigint, (value ->> 1)::tsvector, decode(value ->> 2, 'base64') from json_array_elements(${p('rows')}::json)`,
+  insert into note_search (id, document, words, split, pieces)
+  select (value ->> 0)::bigint, (value ->> 1)::tsvector, decode(value ->> 2, 'base64'), coalesce((value ->> 3)::smallint, 0),
+    case when value -> 4 is not null then array(select piece::tsvector from json_array_elements_text(value -> 4) list (piece)) end
+  from json_array_elements(${p('rows')}::json)`,
 )
+
+// What a row has its words counted in begins with how many they are: no word of up to 255 stands there more often.
+const IS_SHORT = sql`substr(s.words, 2, 3) = '\\x000000'::bytea`
 
 const withoutRows = statement<{ after: number; limit: number }, { id: number }>(
   (_query, p) => sql`
     select id from notes n
     where id > ${p('after')} and not exists (
-      select 1 from note_search s where s.id = n.id * ${sql.lit(rowRange(1).first)} and s.words is not null)
+      select 1 from note_search s where s.id = n.id * ${sql.lit(rowRange(1).first)}
+        and s.words is not null and (s.split is not null or ${IS_SHORT}))
     order by id limit ${p('limit')}`,
 )
 
@@ -55,13 +61,12 @@ export async function notesWithoutRows(reader: Reader, after: number, limit: num
   return (await reader.run(withoutRows, { after, limit })).map(({ id }) => id)
 }
 
-function postgresRow(row: SearchRow): [number, string, string] {
-  const { stems, bytes } = countWords(row)
-  const vector = new TextVector()
-  for (const word of row.scope.split(' ')) vector.mark(scopeMark(word))
-  vector.add(row.title, 'A').add(row.tags, 'B').add(row.headings, 'C').add(row.body, 'D').add(row.place, 'D')
-  for (const stem of stems) vector.mark(stemMark(stem))
-  return [row.number, vector.toString(), Buffer.from(bytes).toString('base64')]
+type InsertedRow = [number: number, document: string, words: string, split?: number, pieces?: string[]]
+
+function insertedRow(row: SearchRow): InsertedRow {
+  const { document, words, split, pieces } = rowDocument(row)
+  const counts = Buffer.from(words).toString('base64')
+  return split === SPLIT.none ? [row.number, document, counts] : [row.number, document, counts, split, pieces]
 }
 
 // Whoever asks for more words than this has them compared with the notes that are found by the first ones.

@@ -10,6 +10,7 @@ import * as vectors from './0007-vectors.ts'
 import * as searchWords from './0008-search-words.ts'
 import * as userHandles from './0009-user-handles.ts'
 import * as waitingReplays from './0010-waiting-replays.ts'
+import * as searchPieces from './0011-search-pieces.ts'
 
 export interface Migration {
   name: string
@@ -28,4 +29,5 @@ export const MIGRATIONS: readonly Migration[] = [
   searchWords,
   userHandles,
   waitingReplays,
+  searchPieces,
 ]
