@@ -22,6 +22,8 @@ const LARGE = `${words(2_600, ALPHA)} middle stone walking ${words(400, 'omega')
 // Of these one holds all of the words, but not their places.
 const WORD = `word${'x'.repeat(40)}`
 
+const LONG_WORD = `kz${'abcdefghij'.repeat(60)}`
+
 const DRAFTS: readonly Draft[] = [
   { id: 1, title: 'Often', body: OFTEN },
   { id: 2, title: 'History', body: HISTORY },
@@ -31,6 +33,7 @@ const DRAFTS: readonly Draft[] = [
   { id: 6, title: 'Many words', body: words(19_000, WORD) },
   { id: 7, title: 'Said', body: `- [fact] ${'so it is '.repeat(300)}is it so\n` },
   { id: 8, title: 'Dull', body: `${'a '.repeat(2_000)}end of it` },
+  { id: 9, title: 'Cut', body: `x ${LONG_WORD} y, über ${LONG_WORD.replace('kz', 'qé')}` },
 ]
 
 const SEED = 11
@@ -107,14 +110,20 @@ eachDatabase('a note that is too long for one document', (context) => {
     ['lastly tag:small', []],
     [`${WORD}18999`, [6]],
     [`"${WORD}18998 ${WORD}18999"`, [6]],
-    ['NOT (of OR alpha OR word)', [3, 7]],
+    ['NOT (of OR alpha OR word)', [3, 7, 9]],
     ['"is it so"', [7]],
     ['"it is it"', []],
     ['"end of it"', [8]],
     ['"a a a end of it"', [8]],
+    ['kzabc', [9]],
+    ['qeabc', [9]],
+    [LONG_WORD, [9]],
+    [`"x ${LONG_WORD} y"`, [9]],
+    [`"y ${LONG_WORD}"`, []],
+    ['cut NOT kzabc', []],
   ]
   for (const [question, expected] of QUERIES) {
-    test(`${question.replaceAll(/x{9,}/g, '…')} finds notes ${expected.join(', ') || 'none'}`, async () => {
+    test(`${question.replaceAll(/x{9,}|(abcdefghij){2,}/g, '…')} finds notes ${expected.join(', ') || 'none'}`, async () => {
       const { rows, total, isExact } = await notes.text(question, { kinds: ['note'] })
       assert.deepEqual(
         rows.map(({ noteId }) => noteId).toSorted((one, other) => one - other),

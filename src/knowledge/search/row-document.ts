@@ -27,7 +27,7 @@ export function isShortBeginning(word: string): boolean {
 export const LONGEST_ACROSS = 64
 
 /** What PostgreSQL keeps of a row. */
-export interface RowDocument {
+interface RowDocument {
   /** The text of a `tsvector`. */
   document: string
   split: (typeof SPLIT)[keyof typeof SPLIT]

@@ -59,3 +59,22 @@ test('plain text goes to SQLite as it is, other text as its words', () => {
   assert.equal(columnText('A plain – “quoted” naïve text.'), 'A plain – “quoted” naïve text.')
   assert.equal(columnText('Ein großes Wort'), 'ein grosses wort')
 })
+
+test("a word that is too long for the index is cut before SQLite's tokenizer sees it, wherever it stands", () => {
+  for (const letters of ['a', 'é', 'aé']) {
+    for (const [before, length] of [
+      [0, 0],
+      [0, 1],
+      [0, 499],
+      [7, 0],
+      [499, 1],
+      [500, 1],
+      [1_250, 300],
+    ] as const) {
+      const word = letters.repeat(2 * LONGEST_WORD).slice(0, LONGEST_WORD + length)
+      const text = `${'- '.repeat(before)}${word} end`
+      const words = `${indexWords(word)[0]} end`
+      assert.equal(columnText(text), length === 0 ? text : words, `${letters} ${before} ${length}`)
+    }
+  }
+})

@@ -7,6 +7,7 @@
  */
 
 import { HALF_WIDTH_MARKS, UNSPACED_SCRIPTS } from '../text/unspaced.ts'
+import { LETTERS as ASCII_LETTERS } from './ascii-letters.ts'
 
 /** A longer one is found by its beginning. PostgreSQL takes 2,046 bytes. */
 export const LONGEST_WORD = 500
@@ -49,7 +50,23 @@ const MAYBE_UNSPACED = /[\u0e00-\u109f\u1100-\uffff]/
 
 /** For a column of SQLite's index. */
 export function columnText(text: string): string {
-  return NOT_PLAIN.test(text) ? indexWords(text).join(' ') : text
+  return NOT_PLAIN.test(text) || hasLongWord(text) ? indexWords(text).join(' ') : text
+}
+
+/** Whether a word of a plain text has to be cut. What looks like a letter here may be none, which does no harm. */
+function hasLongWord(text: string): boolean {
+  // Such a word stands over one of these places.
+  for (let at = LONGEST_WORD; at < text.length; at += LONGEST_WORD) {
+    let [start, end] = [at, at]
+    while (start > 0 && mayBeLetter(text.charCodeAt(start - 1))) start--
+    while (end < text.length && end - start <= LONGEST_WORD && mayBeLetter(text.charCodeAt(end))) end++
+    if (end - start > LONGEST_WORD) return true
+  }
+  return false
+}
+
+function mayBeLetter(code: number): boolean {
+  return code > 0x7f || ASCII_LETTERS[code] !== 0
 }
 
 /** The words of a text in their order, as they are kept. */

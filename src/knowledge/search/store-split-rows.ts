@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { beginningMark, isShortBeginning, LONGEST_ACROSS, SPLIT, SPLIT_MARK } from './row-document.ts'
 import { asksFor, looseExpression, readTextQuery, type TextQuery } from './text-query.ts'
 
-export interface SplitRows {
+interface SplitRows {
   /** Whether row `s` is none of them: its document tells whether it matches. */
   isOther: RawBuilder<boolean>
   /** Of those that are split the numbers of all that may match. */
