@@ -203,18 +203,19 @@ export async function startApp(options: AppOptions): Promise<App> {
   })
   await registerRpc(server, rpc)
 
+  const { host, port, grpc_port: grpcPort, metrics_port: metricsPort, shutdown_timeout: graceMs } = settings.server
+  if (metricsPort !== null) starting.use(await listenMetrics(metrics, { host, port: metricsPort }))
+  const main = await listen(server, host, port)
+  starting.defer(async () => void (await closeGracefully(server, clock, 0)))
+  const grpc = await listenGrpc(rpc, { host, port: grpcPort })
+  starting.defer(() => grpc.close(0))
+
+  // After the ports: a start that fails on one of them must not have delivered or changed anything before.
   const supervisor = new Supervisor({ clock, log: named(log, 'workers') })
   const workers = [time, jobs, readiness, searchIndex, semantic?.sync, callbacks.dispatcher]
   supervisor.start(workers.filter((worker) => worker != null))
   // A start that fails from here on stops its workers before it closes the database under them.
   starting.defer(() => supervisor.stop(settings.server.shutdown_timeout))
-
-  const { host, port, grpc_port: grpcPort, metrics_port: metricsPort, shutdown_timeout: graceMs } = settings.server
-  const main = await listen(server, host, port)
-  starting.defer(async () => void (await closeGracefully(server, clock, 0)))
-  const grpc = await listenGrpc(rpc, { host, port: grpcPort })
-  starting.defer(() => grpc.close(0))
-  if (metricsPort !== null) starting.use(await listenMetrics(metrics, { host, port: metricsPort }))
 
   // Not on the first start alone: that one may have failed before it could say it, on a port in use for instance.
   const setupLink = mode === 'serve' ? await mintSetupLink(db, clock, server.platform.origin()) : null

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type Clock, settlesWithin } from '../clock/clock.ts'
-import { AppError } from '../errors/app-error.ts'
+import { listenFailure } from './listen-failure.ts'
 
 export interface Listening {
   host: string
@@ -13,7 +13,7 @@ export async function listen(server: FastifyInstance, host: string, port: number
   try {
     await server.listen({ host, port })
   } catch (error) {
-    throw explain(error, host, port)
+    throw listenFailure(error, { host, port, what: 'Port', setting: 'server.port', variable: 'COMMONPLACE_PORT' })
   }
   const address = server.server.address()
   const actual = typeof address === 'object' && address !== null ? address.port : port
@@ -30,30 +30,4 @@ export async function closeGracefully(server: FastifyInstance, clock: Clock, gra
   if (!finished) server.server.closeAllConnections()
   await closed
   return finished
-}
-
-function explain(error: unknown, host: string, port: number): unknown {
-  switch ((error as NodeJS.ErrnoException).code) {
-    case 'EADDRINUSE':
-      return new AppError(
-        'unavailable',
-        `Port ${port} on ${host} is in use: stop the program that uses it, or set server.port (COMMONPLACE_PORT) to another`,
-        { cause: error },
-      )
-    case 'EACCES':
-      return new AppError(
-        'unavailable',
-        `Port ${port} may not be used by this user: set server.port to one above 1023`,
-        {
-          cause: error,
-        },
-      )
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return new AppError('unavailable', `${host} is no address of this machine: set server.host (COMMONPLACE_HOST)`, {
-        cause: error,
-      })
-    default:
-      return error
-  }
 }

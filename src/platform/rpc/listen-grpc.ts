@@ -2,7 +2,7 @@
 import { createServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2'
 import { type AddressInfo, createServer as createNetServer, type Server, type Socket } from 'node:net'
 import { Code } from '@connectrpc/connect'
-import { AppError } from '../errors/app-error.ts'
+import { listenFailure } from '../http/listen-failure.ts'
 import { requestIdFor } from '../http/request-id.ts'
 import { answerCall, endWithText, letGoWhenAnswered } from './answer-call.ts'
 import type { Peer } from './call.ts'
@@ -106,12 +106,8 @@ export async function listenGrpc(rpc: Rpc, options: GrpcListenOptions): Promise<
 
 function listen(server: Server, { host, port }: GrpcListenOptions): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const why =
-        error.code === 'EADDRINUSE' ? 'is in use: stop the program that uses it' : `cannot be opened (${error.code})`
-      const text = `The gRPC port ${port} on ${host} ${why}, or set server.grpc_port (COMMONPLACE_GRPC_PORT) to another`
-      reject(new AppError('unavailable', text, { cause: error }))
-    })
+    const place = { host, port, what: 'The gRPC port', setting: 'server.grpc_port', variable: 'COMMONPLACE_GRPC_PORT' }
+    server.once('error', (error) => reject(listenFailure(error, place)))
     server.listen({ host, port, backlog: 511 }, () => {
       server.removeAllListeners('error')
       resolve(server.address() as AddressInfo)

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { listenFailure } from '../http/listen-failure.ts'
 import type { Metrics } from './metrics.ts'
 import { createMetricsServer } from './metrics-server.ts'
 
@@ -9,7 +10,17 @@ export async function listenMetrics(
 ): Promise<AsyncDisposable> {
   const server = createMetricsServer(metrics)
   server.listen({ host, port })
-  await once(server, 'listening')
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    throw listenFailure(error, {
+      host,
+      port,
+      what: 'The metrics port',
+      setting: 'server.metrics_port',
+      variable: 'COMMONPLACE_SERVER__METRICS_PORT',
+    })
+  }
   return {
     async [Symbol.asyncDispose]() {
       server.close()
