@@ -65,6 +65,32 @@ test('a connection on which nothing moves is closed', async () => {
   assert.match(await exchange(keeping.port, 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n'), /"ok"/)
 })
 
+test('a request that waits for its answer is no idle connection', async () => {
+  const gates = gate()
+  await using platform = await startPlatform({
+    routes: waitingRoute(gates),
+    settings: { idle_timeout: 100, keep_alive_timeout: 50 },
+  })
+  const timedOut = once(platform.server.server, 'timeout')
+  const answer = exchange(platform.port, `${HEAD}Content-Length: 2\r\n\r\n{}`)
+  await gates.reached
+  await timedOut
+  gates.open()
+  assert.equal(parseAnswer(await answer).status, 200)
+})
+
+test('an answer that has begun and does not go on is an idle connection', async () => {
+  await using platform = await startPlatform({
+    settings: { idle_timeout: 100 },
+    routes: (server) =>
+      void server.get('/begins', (_request, reply) => {
+        reply.hijack()
+        reply.raw.writeHead(200, { 'content-length': '2' }).flushHeaders()
+      }),
+  })
+  assert.match(await exchange(platform.port, 'GET /begins HTTP/1.1\r\nHost: x\r\n\r\n'), /^HTTP\/1\.1 200 /)
+})
+
 test('connections beyond the limit are refused, the others go on', async () => {
   await using platform = await startPlatform({ settings: { max_connections: 1 } })
   const first = connect(platform.port, '127.0.0.1')

@@ -62,7 +62,8 @@ export const serverSettings = group(
       max: '1h',
     }),
     idle_timeout: duration({
-      description: 'A connection on which nothing moves for this long is closed; longer than any long poll; 0 never.',
+      description:
+        'A connection on which nothing moves for this long is closed, unless a request on it waits for its answer; 0 never.',
       default: '72s',
       max: '1d',
     }),
