@@ -16,6 +16,19 @@ test('shows runs by outcome, and the queue as it is when asked', async () => {
   assert.match(text, /commonplace_jobs\{kind="mail",state="dead"\} 2/)
 })
 
+test('says when the first job is due as it is now, asking storage once for everything', async () => {
+  const registry = new Registry()
+  let [asked, firstDueAt] = [0, 5_000_000]
+  observeJobs(registry).watch(async () => {
+    asked += 1
+    return [{ kind: 'mail', waiting: 1, running: 0, dead: 0, firstDueAt }]
+  })
+  assert.match(await registry.metrics(), /first_due_timestamp_seconds\{kind="mail"\} 5\n/)
+  firstDueAt = 9_000_000
+  assert.match(await registry.metrics(), /first_due_timestamp_seconds\{kind="mail"\} 9\n/)
+  assert.equal(asked, 2)
+})
+
 test('leaves the queue out while storage is away', async () => {
   const registry = new Registry()
   observeJobs(registry).watch(() => Promise.reject(new Error('away')))

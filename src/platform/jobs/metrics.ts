@@ -34,11 +34,27 @@ export function observeJobs(registry: Registry): JobMetrics {
 }
 
 function watchQueue(registry: Registry, statistics: () => Promise<JobStatistics[]>): void {
-  const due = new Gauge({
+  let asked: Promise<JobStatistics[]> | null = null
+  // Both are collected at the same time: they share one question, and neither tells what the other found the last time.
+  function askOnce(): Promise<JobStatistics[]> {
+    // Storage that is away must not take the other metrics with it: then these are missing.
+    asked ??= statistics()
+      .catch(() => [])
+      .finally(() => {
+        asked = null
+      })
+    return asked
+  }
+  new Gauge({
     name: 'commonplace_jobs_first_due_timestamp_seconds',
     help: 'When the first waiting job is due; in the past when jobs are late.',
     labelNames: ['kind'],
     registers: [registry],
+    async collect() {
+      const kinds = await askOnce()
+      this.reset()
+      for (const { kind, firstDueAt } of kinds) if (firstDueAt !== null) this.set({ kind }, firstDueAt / 1_000_000)
+    },
   })
   new Gauge({
     name: 'commonplace_jobs',
@@ -46,15 +62,12 @@ function watchQueue(registry: Registry, statistics: () => Promise<JobStatistics[
     labelNames: ['kind', 'state'],
     registers: [registry],
     async collect() {
-      // Storage that is away must not take the other metrics with it: then these are missing.
-      const kinds = await statistics().catch(() => [])
+      const kinds = await askOnce()
       this.reset()
-      due.reset()
-      for (const { kind, waiting, running, dead, firstDueAt } of kinds) {
+      for (const { kind, waiting, running, dead } of kinds) {
         this.set({ kind, state: 'waiting' }, waiting)
         this.set({ kind, state: 'running' }, running)
         this.set({ kind, state: 'dead' }, dead)
-        if (firstDueAt !== null) due.set({ kind }, firstDueAt / 1_000_000)
       }
     },
   })

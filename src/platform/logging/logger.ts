@@ -27,9 +27,17 @@ export function createLogger(options: LoggingOptions): Logger {
   )
 }
 
-/** Loggers have names so that an operator can tell the parts apart: `log.name = "jobs"`. */
+// Members of a child are written after those of its parent, so a name under a name would stand twice in every line.
+const parents = new WeakMap<Logger, { log: Logger; name: string }>()
+
+/** Loggers have names so that an operator can tell the parts apart: `jobs`, and within a part `callbacks.delivery`. */
 export function named(log: Logger, name: string): Logger {
-  return log.child({ name })
+  const above = parents.get(log)
+  const parent = above?.log ?? log
+  const whole = above === undefined ? name : `${above.name}.${name}`
+  const child = parent.child({ name: whole })
+  parents.set(child, { log: parent, name: whole })
+  return child
 }
 
 /** Where a logger's lines go, for the one caller that writes so many that it builds them itself. */

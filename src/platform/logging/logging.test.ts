@@ -25,6 +25,13 @@ test('an error keeps its message and its stack', () => {
   assert.match(err.stack, /logging\.test/)
 })
 
+test('a part of a part has one name, which says whose it is', () => {
+  const { written, destination } = gather()
+  const log = createLogger({ level: 'info', format: 'json', destination })
+  named(named(named(log, 'callbacks'), 'delivery'), 'lane').info('done')
+  assert.deepEqual(written[0]?.match(/"name":"[^"]*"/g), ['"name":"callbacks.delivery.lane"'])
+})
+
 test('readable lines show time, level, part, message and members', () => {
   const { written, destination } = gather()
   named(createLogger({ level: 'info', format: 'readable', destination }), 'jobs').info({ status: 200 }, 'done')
