@@ -6,6 +6,7 @@ import type { Settings } from '../settings.ts'
 import { FIRST_START_FILE } from '../users/first-start-file.ts'
 import { NODE_RANGE } from '../version.ts'
 import { type Finding, failed, ok, warning } from './doctor-finding.ts'
+import { fileState } from './file-state.ts'
 import { formatBytes } from './progress.ts'
 
 const LITTLE_SPACE = 1_000_000_000
@@ -75,7 +76,12 @@ function checkSpace(dataDir: string): Finding {
 
 export function checkSecretsFile(dataDir: string): Finding {
   const file = join(dataDir, FIRST_START_FILE)
-  if (!existsSync(file)) return ok('first secrets', 'no file with the secrets of the first start is lying around')
+  const state = fileState(file)
+  if (state === 'missing') return ok('first secrets', 'no file with the secrets of the first start is lying around')
+  if (state !== 'there') {
+    const message = `nobody can say whether ${file} still holds the first secrets (${state.unreadable})`
+    return warning('first secrets', message, 'run this as the user who runs the server')
+  }
   return warning(
     'first secrets',
     `${file} still holds the first secrets`,
@@ -92,8 +98,7 @@ export function checkBaseUrl({ base_url: baseUrl }: Settings['server']): Finding
 /** Free ports, or a server of ours on them. */
 export async function checkPorts(server: Settings['server']): Promise<Finding[]> {
   const { host, port, grpc_port, metrics_port } = server
-  const main = await checkMainPort(host, port)
-  const isRunning = main.status === 'ok' && main.message.includes('answers')
+  const { finding: main, isRunning } = await checkMainPort(host, port)
   const others = [
     ['gRPC port', 'server.grpc_port', grpc_port],
     ['metrics port', 'server.metrics_port', metrics_port],
@@ -108,18 +113,19 @@ export async function checkPorts(server: Settings['server']): Promise<Finding[]>
   return findings
 }
 
-async function checkMainPort(host: string, port: number): Promise<Finding> {
+async function checkMainPort(host: string, port: number): Promise<{ finding: Finding; isRunning: boolean }> {
   const state = port === 0 ? 'free' : await probePort(host, port)
   const readiness = state === 'in use' ? await askReadiness(host, port) : null
-  if (readiness === 200) return ok('port', `a server answers on ${host}:${port} and is ready`)
-  if (readiness !== null) {
-    return failed(
-      'port',
-      `the server on ${host}:${port} says it is not ready (status ${readiness})`,
-      'read its log; storage may be away',
-    )
-  }
-  return portFinding('port', 'server.port', host, port, state)
+  if (readiness === null) return { finding: portFinding('port', 'server.port', host, port, state), isRunning: false }
+  const finding =
+    readiness === 200
+      ? ok('port', `a server answers on ${host}:${port} and is ready`)
+      : failed(
+          'port',
+          `the server on ${host}:${port} says it is not ready (status ${readiness})`,
+          'read its log; storage may be away',
+        )
+  return { finding, isRunning: true }
 }
 
 function portFinding(

@@ -1,10 +1,11 @@
-import { existsSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkSqliteFile, findBrokenReferences, inspectEngine, newestRecord } from '../platform/backup/inspect.ts'
 import { type Clock, MICROS_PER_SECOND } from '../platform/clock/clock.ts'
 import { isAppError } from '../platform/errors/app-error.ts'
 import { jobStatistics } from '../platform/jobs/store-statistics.ts'
 import type { Logger } from '../platform/logging/logger.ts'
+import { checkEncryptionKey } from '../platform/secrets/open-cipher.ts'
 import type { Database } from '../platform/storage/database.ts'
 import { schemaVersion } from '../platform/storage/migrate.ts'
 import { openDatabase, SQLITE_FILE } from '../platform/storage/open.ts'
@@ -13,13 +14,14 @@ import { someActiveAdministrators } from '../users/role/store-roles.ts'
 import { findOrganizationId } from '../users/store-installation.ts'
 import { checkEmbeddings } from './doctor-embedding.ts'
 import { type Finding, failed, ok, warning } from './doctor-finding.ts'
+import { fileState } from './file-state.ts'
 import { formatBytes } from './progress.ts'
 
 const LARGE_LOG = 256_000_000
 const CLOCK_DIFFERENCE = 5 * MICROS_PER_SECOND
 
 export interface StorageCheckOptions {
-  settings: Settings['storage']
+  settings: Pick<Settings, 'storage' | 'auth'>
   clock: Clock
   log: Logger
   full: boolean
@@ -27,9 +29,14 @@ export interface StorageCheckOptions {
 
 /** Looks, and changes nothing: a database that is not there yet is not made. */
 export async function checkStorage(options: StorageCheckOptions): Promise<Finding[]> {
-  const { data_dir: dataDir, database_url: databaseUrl } = options.settings
+  const { data_dir: dataDir, database_url: databaseUrl } = options.settings.storage
   const file = join(dataDir, SQLITE_FILE)
-  if (!databaseUrl && !existsSync(file)) return [ok('storage', `there is no ${file} yet; the first start creates it`)]
+  const state = databaseUrl ? 'there' : fileState(file)
+  if (state === 'missing') return [ok('storage', `there is no ${file} yet; the first start creates it`)]
+  if (state !== 'there') {
+    const advice = 'correct owner and permissions of the data directory, or run this as the user who runs the server'
+    return [failed('storage', `${file} cannot be read (${state.unreadable})`, advice)]
+  }
   let db: Database
   try {
     db = await openDatabase({ databaseUrl, dataDir, poolSize: 2, clock: options.clock, log: options.log })
@@ -45,7 +52,8 @@ export async function checkStorage(options: StorageCheckOptions): Promise<Findin
   }
 }
 
-async function inspect(db: Database, file: string, { clock, full }: StorageCheckOptions): Promise<Finding[]> {
+async function inspect(db: Database, file: string, options: StorageCheckOptions): Promise<Finding[]> {
+  const { settings, clock, full } = options
   const { version, encoding, now } = await inspectEngine(db)
   const findings = [
     ok('storage', `${db.engine === 'sqlite' ? `SQLite ${version}, ${file}` : `PostgreSQL ${version}`} answers`),
@@ -59,7 +67,9 @@ async function inspect(db: Database, file: string, { clock, full }: StorageCheck
   if (db.engine === 'sqlite') findings.push(...(await checkFile(db, file, full)))
   const schema = await checkSchema(db)
   findings.push(schema)
-  if (schema.status === 'ok') findings.push(...(await checkContents(db, clock)))
+  if (schema.status === 'ok') {
+    findings.push(await checkSecrets(db, settings.auth.encryption_key), ...(await checkContents(db, clock)))
+  }
   return findings
 }
 
@@ -111,6 +121,16 @@ async function checkSchema(db: Database): Promise<Finding> {
   }
 }
 
+async function checkSecrets(db: Database, encryptionKey: string | null): Promise<Finding> {
+  try {
+    await checkEncryptionKey(db, encryptionKey)
+    return ok('secrets', 'the secrets in the database can be read')
+  } catch (error) {
+    if (!isAppError(error, 'failed_precondition')) throw error
+    return failedWith('secrets', error.message)
+  }
+}
+
 async function checkContents(db: Database, clock: Clock): Promise<Finding[]> {
   const dead = (await jobStatistics(db)).filter((kind) => kind.dead > 0)
   const organizationId = await findOrganizationId(db)
@@ -128,7 +148,11 @@ async function checkContents(db: Database, clock: Clock): Promise<Finding[]> {
       ? ok('administrator', 'there is an active administrator')
       : organizationId === undefined
         ? warning('administrator', 'there is no administrator yet', 'start the server once, which creates the first')
-        : failed('administrator', 'no active user has the admin role', 'run "commonplace user create --role admin"'),
+        : failed(
+            'administrator',
+            'no active user has the admin role',
+            'run "commonplace user add-role <address> admin", or "commonplace user create <address> --role admin --active"',
+          ),
     await checkEmbeddings(db),
   ]
   if (ahead > CLOCK_DIFFERENCE) {
@@ -140,19 +164,19 @@ async function checkContents(db: Database, clock: Clock): Promise<Finding[]> {
 }
 
 function storageFailure(error: unknown): Finding {
-  if (isAppError(error)) {
-    const { cause } = error
-    return failedWith(
-      'storage',
-      cause instanceof Error && cause.message ? `${error.message} (${cause.message})` : error.message,
-    )
+  if (!isAppError(error)) {
+    return failed('storage', (error as Error).message, 'check storage.database_url and storage.data_dir')
   }
-  return failed('storage', (error as Error).message, 'check storage.database_url and storage.data_dir')
+  const { cause } = error
+  return failedWith('storage', error.message, cause instanceof Error && cause.message ? ` (${cause.message})` : '')
 }
 
-/** Sentences of ours end in what to do. */
-function failedWith(check: string, sentence: string): Finding {
+/** Sentences of ours end in what to do; to ask the doctor is no advice of the doctor's. */
+function failedWith(check: string, sentence: string, cause = ''): Finding {
   const cut = sentence.lastIndexOf(': ')
-  if (cut === -1) return failed(check, sentence, 'read the log of the server')
-  return failed(check, sentence.slice(0, cut), sentence.slice(cut + 2))
+  if (cut === -1) return failed(check, sentence + cause, 'read the log of the server')
+  const advice = sentence
+    .slice(cut + 2)
+    .replace('run "commonplace doctor", then', 'stop the server, keep a copy of the file, then')
+  return failed(check, sentence.slice(0, cut) + cause, advice)
 }

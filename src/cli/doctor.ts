@@ -67,7 +67,7 @@ async function examineWith(settings: Settings, flags: DoctorFlags, clock: Clock)
   const log = createLogger({ level: 'silent', format: 'readable', destination: process.stderr })
   return [
     ...checkDataDirectory(storage.data_dir),
-    ...(await checkStorage({ settings: storage, clock, log, full: flags.full === true })),
+    ...(await checkStorage({ settings, clock, log, full: flags.full === true })),
     checkSecretsFile(storage.data_dir),
     ...(flags.mode === 'serve' ? [checkBaseUrl(server)] : []),
     ...(await checkPorts(server)),

@@ -30,7 +30,7 @@ export function migrateCommand(): Command {
             before.pending.length === 0 ? 'nothing to do' : `done: schema ${before.version} -> ${after.version}`,
           )
         },
-        { requireSchema: false },
+        { requireSchema: false, mayCreate: options.status !== true },
       )
     })
 }

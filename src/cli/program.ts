@@ -19,9 +19,10 @@ const EXIT = { ok: 0, failed: 1, badUsage: 2 } as const
 
 /** Runs one command line and answers the exit status: 0 done, 1 failed, 2 bad usage or settings. */
 export async function runCli(argv: readonly string[]): Promise<number> {
+  for (const stream of [process.stdout, process.stderr]) survivePipe(stream)
   const program = createProgram()
   try {
-    await program.parseAsync(argv, { from: 'user' })
+    await program.parseAsync(withoutVainHelp(program, argv), { from: 'user' })
     return typeof process.exitCode === 'number' ? process.exitCode : EXIT.ok
   } catch (error) {
     return report(error)
@@ -59,6 +60,28 @@ function createProgram(): Command {
 function throwInsteadOfExit(command: Command): void {
   command.exitOverride()
   for (const child of command.commands) throwInsteadOfExit(child)
+}
+
+/** Commander would answer `commonplace nonsense --help` with the general help, as if there were such a command. */
+function withoutVainHelp(program: Command, argv: readonly string[]): readonly string[] {
+  let command: Command | undefined = program
+  for (const name of argv) {
+    if (name.startsWith('-') || name === 'help' || command.commands.length === 0) return argv
+    command = command.commands.find((child) => child.name() === name)
+    if (command === undefined) return argv.filter((text) => text !== '--help' && text !== '-h')
+  }
+  return argv
+}
+
+/** Whoever reads our answer may have enough of it, as `head -1` has: that is no failure. */
+function survivePipe(stream: NodeJS.WriteStream): void {
+  if (!stream.listeners('error').includes(onWriteError)) stream.on('error', onWriteError)
+}
+
+function onWriteError(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') return
+  process.exitCode = EXIT.failed
+  process.stderr.write(`commonplace: The answer could not be written (${error.message})\n`)
 }
 
 function report(error: unknown): number {

@@ -29,6 +29,12 @@ test('slow work shows signs of life even where nobody knows how long it takes', 
   assert.deepEqual(written, ['counting: (10)\n', 'counting: (30)\n'])
 })
 
+test('a step of which nothing is known yet is only named', () => {
+  const { progress, written } = stream(false)
+  progress.report('verifying')
+  assert.deepEqual(written, ['verifying …\n'])
+})
+
 test('a terminal gets one line that is redrawn ten times a second at most', () => {
   const { progress, written, pass } = stream(true)
   for (let done = 0; done < 100; done++) {

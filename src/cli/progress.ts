@@ -45,10 +45,8 @@ export class Progress {
     const amount =
       total > 0 ? `${amountOf(done, unit)} of ${amountOf(total, unit)}` : done > 0 ? amountOf(done, unit) : ''
     if (this.#stream.isTTY) this.#draw(label, total > 0 ? share : null, amount)
-    else
-      this.#stream.write(
-        `${[`${label}:`, total > 0 ? percent(share) : '', amount && `(${amount})`].filter(Boolean).join(' ')}\n`,
-      )
+    else if (amount === '') this.#stream.write(`${label} …\n`)
+    else this.#stream.write(`${label}:${total > 0 ? ` ${percent(share)}` : ''} (${amount})\n`)
   }
 
   /** Leaves the last state on its line; what is written next begins a new one. */

@@ -117,7 +117,9 @@ function deleteCommand(): Command {
         const total = (before as ListedProject).noteCount
         if (deleteNotes) {
           const progress = new Progress(clock)
-          const onProgress = (notes: number) => progress.report('deleting notes', notes, total)
+          const onProgress = (notes: number) => {
+            if (total > 0) progress.report('deleting notes', notes, total)
+          }
           await purgeProject({ db, onProgress }, purge)
           progress.end()
         }

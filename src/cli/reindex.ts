@@ -39,7 +39,9 @@ async function reindex(
         db,
         clock,
         semantic,
-        onProgress: (step, count, total) => progress.report(`${project.name}: ${step}`, count, total),
+        onProgress(step, count, total) {
+          if (total > 0) progress.report(`${project.name}: ${step}`, count, total)
+        },
       },
       principal,
       project,

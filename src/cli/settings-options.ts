@@ -22,7 +22,7 @@ const SERVER_FLAGS = {
   logLevel: {
     flag: '--log-level <level>',
     path: 'telemetry.log_level',
-    help: 'trace, debug, info, warn, error or silent',
+    help: 'trace, debug, info, warn, error, fatal or silent',
   },
 } as const
 

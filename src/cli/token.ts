@@ -23,7 +23,7 @@ interface CreateOptions {
   name: string
   kind: 'token' | 'key-pair'
   expires: number
-  scope: string[]
+  scope?: string[]
   json?: boolean
 }
 
@@ -33,23 +33,27 @@ function createCommand(): Command {
     .requiredOption('--user <user>', 'id or email address of the owner')
     .option('--name <name>', 'what it is for', 'command line')
     .addOption(new Option('--kind <kind>', 'what to make').choices(['token', 'key-pair']).default('token'))
-    .option(
-      '--expires <duration>',
-      'life of a token, such as 12h or 90d; at most 365d (key pairs do not expire)',
-      parseLife,
-      90 * DAY_MS,
+    .addOption(
+      new Option('--expires <duration>', 'life of a token, such as 12h or 90d; at most 365d (key pairs do not expire)')
+        .argParser(parseLife)
+        .default(90 * DAY_MS, '90d'),
     )
-    .option('--scope <permission>', 'allow only this permission (may be repeated)', collect, [])
+    .option('--scope <permission>', 'allow only this permission (may be repeated)', collect)
     .option('--json', 'answer as JSON')
     .action(async (options: CreateOptions, command: Command) => {
+      if (options.kind === 'key-pair' && command.getOptionValueSource('expires') !== 'default') {
+        command.error('error: a key pair does not expire: leave --expires out', { exitCode: 2 })
+      }
       await withIdentity(command, async ({ db, clock, principal, credentials }) => {
         const owner = await resolveUser(db, principal, options.user)
-        const scopes = options.scope.length === 0 ? null : options.scope
-        const key = { userId: owner.id, name: options.name, scopes }
-        if (owner.status !== 'Active')
-          process.stderr.write(`note: the owner is ${owner.status}; it works once that is Active\n`)
+        const key = { userId: owner.id, name: options.name, scopes: options.scope ?? null }
+        const noteStatus = () => {
+          if (owner.status !== 'Active')
+            process.stderr.write(`note: the owner is ${owner.status}; it works once that is Active\n`)
+        }
         if (options.kind === 'key-pair') {
           const { apiKey, applicationKey } = await credentials.createKeyPair(principal, key)
+          noteStatus()
           if (options.json) {
             const answer = { api_key: apiKey.plain, api_key_id: apiKey.id }
             return printJson({
@@ -62,6 +66,7 @@ function createCommand(): Command {
         }
         const expiresAt = clock.now() + options.expires * MICROS_PER_MS
         const token = await credentials.createToken(principal, { ...key, expiresAt })
+        noteStatus()
         if (options.json) return printJson({ id: token.id, token: token.plain, expires_at: toRfc3339(expiresAt) })
         console.log(token.plain)
       })

@@ -35,14 +35,14 @@ function createCommand(): Command {
     .argument('<email>', 'email address')
     .option('--name <name>', 'name to show')
     .option('--title <title>', 'what the person does')
-    .option('--role <role>', 'id or name of a role, or admin, standard, read_only (may be repeated)', collect, [])
+    .option('--role <role>', 'id or name of a role, or admin, standard, read_only (may be repeated)', collect)
     .option('--service-account', 'a program instead of a person: Active at once, it has keys and no password')
     .option('--active', 'you vouch for the address: the user is Active and verified at once')
     .option('--json', 'answer as JSON')
     .action(async (email: string, options: CreateOptions, command: Command) => {
       await withIdentity(command, async ({ db, principal, users, serviceAccounts }) => {
         const roles = []
-        for (const role of options.role) roles.push(await resolveRole(db, principal, role))
+        for (const role of options.role ?? []) roles.push(await resolveRole(db, principal, role))
         const { name, title } = options
         const input = { email, name, title, roleIds: roles.map((role) => role.id) }
         const user = options.serviceAccount
@@ -147,13 +147,13 @@ function roleCommand(name: 'add-role' | 'remove-role', description: string): Com
 interface CreateOptions {
   name?: string
   title?: string
-  role: string[]
+  role?: string[]
   serviceAccount?: boolean
   active?: boolean
   json?: boolean
 }
 
-export function collect(value: string, previous: string[]): string[] {
+export function collect(value: string, previous: string[] = []): string[] {
   return [...previous, value]
 }
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { Command } from 'commander'
 import { type Clock, holdProcess, SystemClock } from '../platform/clock/clock.ts'
 import { processEnvironment } from '../platform/config/environment.ts'
@@ -6,8 +7,9 @@ import { createLogger, type Logger } from '../platform/logging/logger.ts'
 import type { Database } from '../platform/storage/database.ts'
 import { databaseTime } from '../platform/storage/database-time.ts'
 import { schemaVersion } from '../platform/storage/migrate.ts'
-import { openDatabase } from '../platform/storage/open.ts'
+import { openDatabase, SQLITE_FILE } from '../platform/storage/open.ts'
 import { loadSettings, type Settings } from '../settings.ts'
+import { fileState } from './file-state.ts'
 import { flagsOf } from './settings-options.ts'
 
 export interface CliContext {
@@ -20,6 +22,8 @@ export interface CliContext {
 export interface CliDatabaseOptions {
   /** Whether the command needs the tables of this version; `migrate` and `doctor` do not. */
   requireSchema?: boolean
+  /** Whether it may make the database where there is none; a mistyped directory must stay as it is. */
+  mayCreate?: boolean
 }
 
 /** Opens storage for one command, beside a running server if there is one, and closes it whatever happens. */
@@ -48,6 +52,7 @@ async function inDatabase<T>(
     cwd: process.cwd(),
     ...flagsOf(command),
   })
+  if (options.mayCreate !== true) requireDatabase(settings.storage)
   const clock = new SystemClock()
   // Standard output belongs to the command's answer; what the platform has to say goes to standard error.
   const log = createLogger({ level: 'warn', format: 'readable', destination: process.stderr })
@@ -61,6 +66,14 @@ async function inDatabase<T>(
   await databaseTime(db, clock, log)?.begin()
   if (options.requireSchema !== false) await requireCurrentSchema(db)
   return await work({ db, settings, clock, log })
+}
+
+function requireDatabase({ data_dir: dataDir, database_url: databaseUrl }: Settings['storage']): void {
+  if (databaseUrl !== null || fileState(join(dataDir, SQLITE_FILE)) !== 'missing') return
+  throw new AppError(
+    'failed_precondition',
+    `There is no database in ${dataDir}: correct --data-dir (COMMONPLACE_DATA_DIR), or start the server once, which makes one`,
+  )
 }
 
 async function requireCurrentSchema(db: Database): Promise<void> {

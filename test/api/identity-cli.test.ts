@@ -117,6 +117,19 @@ describe('the commands user and token', () => {
     assert.equal(await ok(['user', 'enable', 'ada@example.org']), 'ada@example.org is now Active\n')
   })
 
+  test('whoever may have no token gets a refusal and no promise', async () => {
+    await ok(['user', 'create', 'gone@example.org', '--active'])
+    await ok(['user', 'disable', 'gone@example.org'])
+    const { status, stdout, stderr } = await cli.run(['token', 'create', '--user', 'gone@example.org'])
+    assert.deepEqual([status, stdout], [1, ''])
+    assert.doesNotMatch(stderr, /note:/)
+  })
+
+  test('a service account is named by its address while no other one has it', async () => {
+    await ok(['user', 'create', 'bot@example.org', '--service-account'])
+    assert.match(await ok(['token', 'create', '--user', 'bot@example.org']), /^\S+\n$/)
+  })
+
   test('roles are given and taken', async () => {
     await ok(['user', 'create', 'role@example.org', '--active'])
     await ok(['user', 'add-role', 'role@example.org', 'Platform Admin Role'])

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -39,7 +40,16 @@ describe('commonplace doctor', () => {
     assert.equal(healthy, true)
     assert.match(of('port')?.message ?? '', /a server answers on .* and is ready/)
     assert.match(of('gRPC port')?.message ?? '', /in use by the running server/)
-    for (const check of ['schema', 'integrity', 'administrator', 'jobs', 'write-ahead log', 'embedding', 'vectors'])
+    for (const check of [
+      'schema',
+      'integrity',
+      'administrator',
+      'jobs',
+      'write-ahead log',
+      'embedding',
+      'vectors',
+      'secrets',
+    ])
       assert.equal(of(check)?.status, 'ok', check)
     const { stdout, status } = await runCommand(['doctor', ...flags])
     assert.equal(status, 0)
@@ -75,6 +85,50 @@ describe('commonplace doctor', () => {
     assert.match(of('port')?.message ?? '', /another program uses/)
   })
 
+  test('does not blame another program for the ports of a server that is not ready', async () => {
+    const notReady = createHttpServer((_request, answer) => answer.writeHead(503).end('{"status":"unavailable"}'))
+    const [ours, grpc] = [notReady.listen(0, '127.0.0.1'), createServer().listen(0, '127.0.0.1')]
+    await Promise.all([once(ours, 'listening'), once(grpc, 'listening')])
+    const [port, grpcPort] = [ours, grpc].map((server) => String((server.address() as { port: number }).port))
+    const flags = [
+      '--mode',
+      'dev',
+      '--data-dir',
+      tempDir(),
+      '--port',
+      port as string,
+      '--grpc-port',
+      grpcPort as string,
+    ]
+    const { healthy, of } = await examine(flags)
+    for (const server of [ours, grpc]) server.close()
+    assert.equal(healthy, false)
+    assert.match(of('port')?.message ?? '', /not ready \(status 503\)/)
+    assert.match(of('gRPC port')?.message ?? '', /in use by the running server/)
+  })
+
+  test('sees that the key is missing or wrong without which the server does not start', async () => {
+    const [right, wrong] = ['a', 'b'].map((letter) => letter.repeat(64)) as [string, string]
+    const server = await startServer({ env: { COMMONPLACE_AUTH__ENCRYPTION_KEY: right } })
+    await server.stop()
+    const flags = ['--data-dir', server.dataDir]
+    const without = await examine(flags)
+    assert.equal(without.healthy, false)
+    assert.match(without.of('secrets')?.advice ?? '', /set auth\.encryption_key/)
+    const other = await examine(flags, { COMMONPLACE_AUTH__ENCRYPTION_KEY: wrong })
+    assert.match(other.of('secrets')?.message ?? '', /is not the key/)
+  })
+
+  test('says that it cannot see the database, where that is so', async () => {
+    const dataDir = join(tempDir(), 'data')
+    mkdirSync(dataDir, { mode: 0o700 })
+    // Like a file of somebody else, also for those who may read everything.
+    symlinkSync('commonplace.db', join(dataDir, 'commonplace.db'))
+    const { healthy, of } = await examine(['--data-dir', dataDir])
+    assert.equal(healthy, false)
+    assert.match(of('storage')?.message ?? '', /commonplace\.db cannot be read \(ELOOP\)/)
+  })
+
   test('sees a damaged database, one of a newer version, and one that does not answer', async () => {
     const dataDir = tempDir()
     const file = join(dataDir, 'commonplace.db')
@@ -90,8 +144,11 @@ describe('commonplace doctor', () => {
     const damaged = await examine(['--data-dir', dataDir])
     assert.equal(damaged.healthy, false)
     assert.equal((damaged.of('integrity') ?? damaged.of('storage'))?.status, 'failed')
+    assert.doesNotMatch((damaged.of('integrity') ?? damaged.of('storage'))?.advice ?? '', /commonplace doctor/)
     writeFileSync(file, 'this is no database, but it is long enough to be looked at by SQLite'.repeat(100))
-    assert.equal((await examine(['--data-dir', dataDir])).of('storage')?.status, 'failed')
+    const strange = (await examine(['--data-dir', dataDir])).of('storage')
+    assert.equal(strange?.status, 'failed')
+    assert.match(strange?.advice ?? '', /^stop the server, keep a copy of the file, then restore a backup$/)
     const away = await examine(['--data-dir', dataDir, '--database-url', 'postgres://nobody@127.0.0.1:1/nothing'])
     assert.equal(away.of('storage')?.status, 'failed')
   })

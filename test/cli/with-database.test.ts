@@ -12,7 +12,7 @@ const COMMAND = `
 
   const command = withStorageFlags(new Command('wait'))
   await command.parseAsync(['--data-dir', process.argv[1]], { from: 'user' })
-  await withDatabase(command, ({ clock }) => sleep(clock, 10), { requireSchema: false })
+  await withDatabase(command, ({ clock }) => sleep(clock, 10), { requireSchema: false, mayCreate: true })
   console.log('done')`
 
 test('a command that waits for nothing but time does not end before its work is done', async () => {

@@ -10,7 +10,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../clock/clock.ts'
 import { AppError } from '../errors/app-error.ts'
-import type { Database } from '../storage/database.ts'
+import type { Database, Reader } from '../storage/database.ts'
 import { Cipher, KEY_BYTES } from './cipher.ts'
 import { keepDataKey, readDataKey, replaceDataKey } from './store.ts'
 
@@ -25,7 +25,7 @@ const OPEN = 'open.'
 const BINDING = 'installation data_key'
 
 export async function openCipher({ db, clock, encryptionKey }: OpenCipherOptions): Promise<Cipher> {
-  const lock = encryptionKey === null ? null : new Cipher(parseEncryptionKey(encryptionKey) as Buffer)
+  const lock = lockOf(encryptionKey)
   if ((await readDataKey(db)) === undefined) {
     await keepDataKey(db, written(randomBytes(KEY_BYTES), lock), clock.now())
   }
@@ -36,10 +36,20 @@ export async function openCipher({ db, clock, encryptionKey }: OpenCipherOptions
   return new Cipher(key)
 }
 
+/** Throws what `openCipher` would throw at the start, and changes nothing. */
+export async function checkEncryptionKey(reader: Reader, encryptionKey: string | null): Promise<void> {
+  const stored = await readDataKey(reader)
+  if (stored !== undefined && !stored.startsWith(OPEN)) unlocked(stored, lockOf(encryptionKey))
+}
+
 /** 32 bytes, as 64 hexadecimal characters or as base64 of either alphabet; undefined for anything else. */
 export function parseEncryptionKey(text: string): Buffer | undefined {
   if (/^[0-9a-fA-F]{64}$/.test(text)) return Buffer.from(text, 'hex')
   return /^[A-Za-z0-9+/_-]{43}=?$/.test(text) ? Buffer.from(text, 'base64') : undefined
+}
+
+function lockOf(encryptionKey: string | null): Cipher | null {
+  return encryptionKey === null ? null : new Cipher(parseEncryptionKey(encryptionKey) as Buffer)
 }
 
 function written(key: Buffer, lock: Cipher | null): string {

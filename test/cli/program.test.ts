@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { tempDir } from '../support/temp-dir.ts'
+import { runCommand } from './run-command.ts'
+
+const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+test('a command whose answer nobody reads ends quietly', async () => {
+  const child = spawn(process.execPath, [MAIN, 'config'], { cwd: tempDir(), stdio: ['ignore', 'pipe', 'pipe'] })
+  child.stdout.destroy()
+  const [stderr, [status]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+  assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
+})
+
+test('a command that does not exist has no help', async () => {
+  const unknown = await runCommand(['user', 'nonsense', '--help'])
+  assert.deepEqual([unknown.status, unknown.stdout], [2, ''])
+  assert.match(unknown.stderr, /unknown command 'nonsense'/)
+  const { status, stdout } = await runCommand(['user', 'list', '--help'])
+  assert.equal(status, 0)
+  assert.match(stdout, /^Usage: commonplace user list /)
+})
+
+test('a command that works on a database makes none where there is none', async () => {
+  const root = tempDir()
+  for (const command of [
+    ['user', 'list'],
+    ['migrate', '--status'],
+  ]) {
+    const { status, stdout, stderr } = await runCommand([...command, '--data-dir', join(root, 'mistyped')], {}, root)
+    assert.deepEqual([status, stdout], [1, ''])
+    assert.match(stderr, /There is no database in .*mistyped: correct --data-dir/)
+  }
+  assert.deepEqual(readdirSync(root), [])
+  assert.equal((await runCommand(['migrate', '--data-dir', join(root, 'new')])).status, 0)
+  assert.ok(existsSync(join(root, 'new', 'commonplace.db')))
+})
+
+test('defaults are shown in the form in which they are given, and no flag is ignored', async () => {
+  const { stdout } = await runCommand(['token', 'create', '--help'])
+  assert.match(stdout, /\(default: 90d\)/)
+  assert.doesNotMatch(stdout, /7776000000|\[\]/)
+  const { status, stderr } = await runCommand([
+    ...['token', 'create', '--user', 'ada@example.org', '--kind', 'key-pair', '--expires', '1d'],
+  ])
+  assert.equal(status, 2)
+  assert.match(stderr, /a key pair does not expire: leave --expires out/)
+})
