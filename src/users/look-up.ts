@@ -6,7 +6,7 @@ import { parseId } from '../platform/ids/uuid.ts'
 import type { Reader } from '../platform/storage/database.ts'
 import { findManagedRole, findRole, findRoles, findRolesByName } from './role/store-roles.ts'
 import { parseEmail } from './user/email.ts'
-import { findUser, findUserByEmail } from './user/store-users.ts'
+import { findServiceAccountsByEmail, findUser, findUserByEmail } from './user/store-users.ts'
 import type { Role, User } from './user/user.ts'
 
 export async function requireUser(reader: Reader, principal: Principal, id: UserId): Promise<User> {
@@ -57,14 +57,21 @@ export async function requireRoles(reader: Reader, principal: Principal, texts: 
   throw new AppError('invalid_argument', problems[0] as string, { problems: problems.slice(0, MOST_PROBLEMS) })
 }
 
-/** As an operator would name a user: by id or by email address. */
+/** As an operator would name a user: by id or by email address, which service accounts may share: then a person has it. */
 export async function resolveUser(reader: Reader, principal: Principal, text: string): Promise<User> {
   const id = parseId<'User'>(text.trim())
   if (id !== undefined) return requireUser(reader, principal, id)
   const email = parseEmail(text)
-  const user = email === undefined ? undefined : await findUserByEmail(reader, principal.organizationId, email)
-  if (user === undefined) throw new AppError('not_found', `There is no user with the id or email address "${text}"`)
-  return user
+  const person = email === undefined ? undefined : await findUserByEmail(reader, principal.organizationId, email)
+  if (person !== undefined) return person
+  const [account, other] =
+    email === undefined ? [] : await findServiceAccountsByEmail(reader, principal.organizationId, email)
+  if (account === undefined) throw new AppError('not_found', `There is no user with the id or email address "${text}"`)
+  if (other === undefined) return account
+  throw new AppError(
+    'invalid_argument',
+    `Several service accounts have the email address "${text}": give the id of the one you mean`,
+  )
 }
 
 /** By id, by name, or by the short name of a managed role (`admin`, `standard`, `read_only`). */

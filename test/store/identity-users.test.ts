@@ -4,7 +4,7 @@ import { operatorPrincipal, type Principal } from '../../src/platform/auth/princ
 import { MICROS_PER_SECOND } from '../../src/platform/clock/clock.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
-import { resolveRole, resolveUser } from '../../src/users/index.ts'
+import { resolveRole, resolveUser, ServiceAccountService } from '../../src/users/index.ts'
 import { verifyPassword } from '../../src/users/sign-in/password.ts'
 import { findPasswordHash } from '../../src/users/sign-in/store-passwords.ts'
 import { UserService } from '../../src/users/user/user-service.ts'
@@ -161,6 +161,18 @@ eachDatabase('users', ({ open, openAgain }) => {
     for (const text of ['', 'x', 'nobody@example.org', newId()])
       await assert.rejects(resolveUser(db, operator, text), missing)
     for (const text of ['', 'x', newId()]) await assert.rejects(resolveRole(db, operator, text), missing)
+  })
+
+  test('an address names the service account that has it, while no other one and no person does', async () => {
+    const { db, clock, changes, users, operator } = await installed(await open())
+    const accounts = new ServiceAccountService({ db, clock, changes, settings: { allowed_email_domains: [] } })
+    const email = 'bot@example.org'
+    const first = await accounts.create(operator, { email })
+    assert.equal((await resolveUser(db, operator, email)).id, first.id)
+    await accounts.create(operator, { email })
+    await assert.rejects(resolveUser(db, operator, email), { code: 'invalid_argument', message: /give the id/ })
+    const person = await users.create(operator, { email })
+    assert.equal((await resolveUser(db, operator, email)).id, person.id)
   })
 
   test('the last administrator cannot be disabled or leave the role', async () => {

@@ -100,6 +100,22 @@ export async function findUserByEmail(
   return row && toUser(row)
 }
 
+/** Two at most: enough to know whether the address names one. */
+export async function findServiceAccountsByEmail(
+  reader: Reader,
+  organizationId: OrganizationId,
+  email: string,
+): Promise<User[]> {
+  const rows = await usersOf(reader, organizationId)
+    .where('email', '=', email)
+    .where('service_account', '=', 1)
+    .where('anonymized_at', 'is', null)
+    .orderBy('id')
+    .limit(2)
+    .execute()
+  return rows.map(toUser)
+}
+
 export interface UserPage {
   limit: number
   /** Last user of the page before. */
