@@ -24,7 +24,7 @@ callbacks:
 
 - The environment reaches every key: \`COMMONPLACE_\` and the path in upper case joined by \`__\`, for example
   \`COMMONPLACE_CALLBACKS__RETRY__MAX_INTERVAL=10m\`. Lists and maps are JSON. An empty variable or \`null\` is null where
-  a key can be null.
+  a key can be null. For \`true\` and \`false\` a variable or flag may also say \`yes\`, \`on\`, \`1\` and \`no\`, \`off\`, \`0\`.
 - Durations are text: \`500ms\`, \`10s\`, \`5m\`, \`1h\`, \`30d\`, or \`0\`. Sizes are bytes. Relative paths count from the
   working directory.
 - A secret can be kept in a file: \`admin_token_file: /run/secrets/admin_token\`, or \`COMMONPLACE_ADMIN_TOKEN_FILE\`. White

@@ -58,6 +58,7 @@ async function examine(flags: DoctorFlags, command: Command): Promise<Finding[]>
     for (const { path, message, example } of error.problems) {
       findings.push(failed('settings', `${path} ${message}`, `write for example ${example}`))
     }
+    if (error.more > 0) findings.push(failed('settings', `${error.more} more problems`, 'correct the others first'))
   }
   return findings
 }

@@ -9,6 +9,7 @@ import {
   WEB_URL,
 } from '../platform/config/formats.ts'
 import { choice, flag, group, integer, list, map, orNull, text } from '../platform/config/keys.ts'
+import { LIMIT_PATHS } from './public/configuration-document.ts'
 
 const audience = ['all', 'users', 'disabled'] as const
 
@@ -35,7 +36,10 @@ const contact = group(
 
 const registrations = group(
   {
-    mode: choice(['none', 'approved', 'open'], { description: 'Who may sign up.', default: 'none' }),
+    mode: choice(['none', 'approved', 'open'], {
+      description: 'Who may sign up, as clients are told; it has no other effect, for there is no sign-up here yet.',
+      default: 'none',
+    }),
     closed_message: text({
       description: 'Shown while nobody may sign up, as markdown.',
       default: '',
@@ -112,6 +116,13 @@ const rateLimits = group(
   { description: 'Request limits of the instance paths.' },
 )
 
+function limitProblem(path: string): string | undefined {
+  if (LIMIT_PATHS.includes(path)) return undefined
+  const group = LIMIT_PATHS.filter((known) => known.startsWith(path.slice(0, path.indexOf('.') + 1)))
+  const known = (group.length > 0 ? group : LIMIT_PATHS).map((one) => `\`${one}\``)
+  return `is no limit that \`configuration\` has; it has ${known.join(', ')}`
+}
+
 export const instanceSettings = group(
   {
     domain: orNull(
@@ -150,7 +161,8 @@ export const instanceSettings = group(
     streaming_url: orNull(
       text({
         ...SOCKET_URL,
-        description: 'WebSocket address; null is made from `server.base_url`.',
+        description:
+          'WebSocket address that clients are told; null is made from `server.base_url`. The server serves none there yet.',
         example: 'wss://kb.example.org',
       }),
     ),
@@ -187,6 +199,7 @@ export const instanceSettings = group(
       example: { 'statuses.max_characters': 20_000 },
       keys: /^[a-z_]{1,64}(\.[a-z_]{1,64}){1,4}$/,
       keyWhat: 'dotted paths such as `statuses.max_characters`',
+      keyProblem: limitProblem,
     }),
     rate_limits: rateLimits,
     nodeinfo: group(

@@ -21,6 +21,11 @@ import { userRoutes } from './user/routes-users.ts'
 
 /** The table of contents of the users surface. */
 export function registerUsers(server: FastifyInstance, deps: UsersDeps): void {
+  if (deps.settings.login_methods.includes('oidc')) {
+    deps.log.warn(
+      'users.login_methods names oidc, which this version does not have: people sign in by password or not at all',
+    )
+  }
   deps.personalData.join(...usersPersonalData(deps))
   anonymizeRoutes(server, deps)
   auditRoutes(server, deps)

@@ -61,7 +61,8 @@ export const usersSettings = group(
       default: 'off',
     }),
     login_methods: list(choice(['password', 'oidc'], { example: 'password' }), {
-      description: 'How people may sign in.',
+      description:
+        'How people may sign in. `oidc` has no effect yet, so that without `password` nobody signs in with a browser.',
       default: ['password'],
       minItems: 1,
       maxItems: 2,

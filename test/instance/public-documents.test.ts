@@ -151,7 +151,6 @@ eachPublicWorld('public documents', (world) => {
         'statuses.max_characters': 500,
         'polls.max_options': 4,
         'accounts.max_note_length': 40,
-        'nothing.known': 7,
       },
       compat: { mastodon_version: '4.5.0' },
       activity_round_to: 10,
@@ -178,6 +177,9 @@ eachPublicWorld('public documents', (world) => {
     assert.equal(v2.configuration.statuses.max_characters, 500)
     assert.equal(v2.configuration.polls.max_options, 4)
     assert.equal(v2.configuration.accounts.max_note_length, 40)
+    const unknown = { limits: { 'statuses.nothing': 7 } }
+    const { body: refusal } = await world().admin.patch('/api/v1/admin/instance', 422, { body: unknown })
+    assert.match(refusal.error, /statuses\.nothing.* is no limit .*`statuses\.max_characters`/)
     assert.deepEqual([v2.contact.account.discoverable, v2.contact.account.noindex], [false, true])
     assert.deepEqual(
       v2.contact.account.fields.map(({ value }: Loose) => value),

@@ -109,14 +109,14 @@ eachDatabase('settings of the instance', ({ open, openAgain }) => {
   test('every change is in the log with the old and the new value, and nothing that changed nothing', async () => {
     const db = await open()
     const { settings, operator } = await adminWorld(db)
-    await settings.patch(operator, { title: 'A', rate_limits: { per_token: 5 }, limits: { 'api.token': 1 } })
+    await settings.patch(operator, { title: 'A', rate_limits: { per_token: 5 }, limits: { 'polls.max_options': 1 } })
     await settings.patch(operator, { title: 'A' })
     await settings.patch(operator, {})
     const [event, ...others] = await auditOf(db, 'instance_settings')
     assert.deepEqual([event?.action, event?.actor_kind, others], ['instance.updated', 'system', []])
     assert.deepEqual(event?.changes.settings, {
       old: ['title: "Commonplace"', 'limits: {}', 'rate_limits.per_token: 300'],
-      new: ['title: "A"', 'limits: {"api.token":1}', 'rate_limits.per_token: 5'],
+      new: ['title: "A"', 'limits: {"polls.max_options":1}', 'rate_limits.per_token: 5'],
     })
   })
 

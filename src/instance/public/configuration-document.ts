@@ -51,6 +51,15 @@ export function limitGroups(enforced: EnforcedLimits, { limits }: Pick<InstanceS
   }
 }
 
+/** What `limits` can override. */
+export const LIMIT_PATHS: readonly string[] = Object.entries(
+  limitGroups({ noteCharacters: 0, nameCharacters: 0, titleCharacters: 0 }, { limits: {} }),
+).flatMap(([group, limits]) =>
+  Object.entries(limits)
+    .filter(([, limit]) => typeof limit === 'number')
+    .map(([name]) => `${group}.${name}`),
+)
+
 function overridden<Group extends Record<string, number>>(
   name: string,
   limits: InstanceSettings['limits'],

@@ -121,6 +121,18 @@ describe('the settings in effect', () => {
     )
   })
 
+  test('a limit that there is none of is refused, and those that there are are named', () => {
+    const [problem, other] = problemsOf(stored({ limits: { 'statuses.foo': 3, 'statuses.max_characters': 3 } }))
+    assert.match(
+      problem ?? '',
+      /^limits\["statuses\.foo"\] is no limit .*`statuses\.max_characters`, `statuses\.max_media_attachments`/,
+    )
+    const [wild] = problemsOf(stored({ limits: { 'nothing.known': 3 } }))
+    assert.match(wild ?? '', /`accounts\.max_note_length`.*`polls\.max_options`/)
+    assert.doesNotMatch(wild ?? '', /supported_mime_types/)
+    assert.equal(other, undefined)
+  })
+
   test('stored values that have become wrong are left out, and the others stay', () => {
     const { usable, settings } = layUsableOver(
       base,

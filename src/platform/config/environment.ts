@@ -131,4 +131,13 @@ function reportContradictions(given: { variable: Variable; text: string }[], pro
     const { setting, isFile } = entry.variable
     problems.add(() => ({ path, message, example: exampleOf(other.variable.name, setting, isFile) }))
   }
+  for (const { variable: file } of given) {
+    if (!file.isFile) continue
+    const value = byPath.get(file.path.join('.').slice(0, -'_file'.length))
+    // An empty variable is null, which is no secret.
+    if (value === undefined || fromText(value.variable.setting, value.text)?.raw === null) continue
+    const { name, path, setting } = value.variable
+    const message = `is set by ${name} and by ${file.name}; keep one of them.`
+    problems.add(() => ({ path: path.join('.'), message, example: exampleOf(file.name, setting, true) }))
+  }
 }

@@ -71,8 +71,10 @@ test('mail and web addresses are told from other texts', () => {
   refuses(EMAIL, ['ada', '@example.org', 'a b@example.org', 'Ada <ada@example.org>'])
   accepts(MAILBOX, ['ada@example.org', 'Commonplace <noreply@example.org>'])
   refuses(MAILBOX, ['Commonplace', '<a@b>, <c@d>'])
-  accepts(SMTP_URL, ['smtp://mail.example.org', 'smtps://u:p@mail.example.org:465'])
+  accepts(SMTP_URL, ['smtp://mail.example.org', 'smtps://u:p@mail.example.org:465', 'smtp://a.org?require_tls=true'])
   refuses(SMTP_URL, ['mail.example.org', 'http://mail.example.org'])
+  for (const query of ['require_tls=yes', 'require_tls', 'tls=true', 'require_tls=true&require_tls=false'])
+    refuses(SMTP_URL, [`smtp://mail.example.org?${query}`])
   refuses(WEB_URL, ['example.org', 'javascript:alert(1)', 'file:///etc/passwd'])
 })
 

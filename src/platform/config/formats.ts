@@ -19,7 +19,10 @@ export const CIDR = { what: 'an IP address or a range such as `10.0.0.0/8`', par
 export const DOMAIN = { what: 'a domain name such as `example.org`', parse: domainOf }
 export const WEB_URL = { what: 'an http or https address', parse: addressOf(['http:', 'https:']) }
 export const SOCKET_URL = { what: 'a ws or wss address', parse: addressOf(['ws:', 'wss:']) }
-export const SMTP_URL = { what: 'an smtp or smtps address', parse: addressOf(['smtp:', 'smtps:']) }
+export const SMTP_URL = {
+  what: 'an smtp or smtps address, with no parameter but `require_tls=true` or `require_tls=false`',
+  parse: smtpOf,
+}
 export const POSTGRES_URL = { what: 'a postgres:// or postgresql:// address', parse: postgresOf }
 export const ORIGIN = { what: 'an http or https address without path, query or user', parse: originOf }
 
@@ -74,6 +77,12 @@ function addressOf(protocols: string[]) {
     const url = URL.parse(text)
     return url && protocols.includes(url.protocol) && url.hostname !== '' ? text : undefined
   }
+}
+
+function smtpOf(text: string): string | undefined {
+  const parameters = [...(URL.parse(text)?.searchParams ?? [])]
+  const isKnown = parameters.every(([name, value]) => name === 'require_tls' && /^(true|false)$/.test(value))
+  return isKnown && parameters.length <= 1 ? addressOf(['smtp:', 'smtps:'])(text) : undefined
 }
 
 // A socket's address has no host: postgres:///name?host=/run/postgresql

@@ -223,10 +223,25 @@ test('names that are special to JavaScript are ordinary unknown names', async ()
   assert.deepEqual(Object.keys(settings.limits), ['read', 'constructor'])
 })
 
+test('a secret given by a variable and by the file of another one is refused', async () => {
+  const env = { COMMONPLACE_TOKEN: 'a-token-of-twelve', COMMONPLACE_TOKEN_FILE: '/run/secrets/token' }
+  const [problem] = await problemsOf({ env })
+  assert.match(problem?.message ?? '', /^is set by COMMONPLACE_TOKEN and by COMMONPLACE_TOKEN_FILE; keep one of them/)
+  assert.doesNotMatch(problem?.message ?? '', /a-token-of/)
+  const [onlyFile] = await problemsOf({ env: { ...env, COMMONPLACE_TOKEN: '' } })
+  assert.match(onlyFile?.message ?? '', /names a file that does not exist/)
+})
+
 test('thousands of problems are cut short', async () => {
-  const problems = await problemsOf({ yaml: Array.from({ length: 5000 }, (_, index) => `k${index}: 1`).join('\n') })
-  assert.equal(problems.length, 51)
-  assert.match(problems.at(-1)?.message ?? '', /4950 more problems/)
+  const yaml = Array.from({ length: 5000 }, (_, index) => `k${index}: 1`).join('\n')
+  await assert.rejects(load({ yaml }), (error: SettingsError) => {
+    assert.deepEqual([error.problems.length, error.more], [50, 4950])
+    const lines = error.message.split('\n')
+    assert.equal(lines[0], 'The settings have 5000 problems:')
+    assert.equal(lines.at(-1), '  … and 4950 more that are not shown; correct these first.')
+    assert.equal(lines.length, 1 + 2 * 50 + 1)
+    return true
+  })
 })
 
 test('credentials inside an address are not shown, nor are control characters', async () => {

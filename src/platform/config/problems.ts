@@ -14,12 +14,7 @@ export class Problems {
   }
 
   throwIfAny(): void {
-    const more = this.#count - this.#found.length
-    const last = this.#found.at(-1)
-    if (more > 0 && last) {
-      this.#found.push({ ...last, path: '…', message: `${more} more problems are not shown; correct these first.` })
-    }
-    if (this.#found.length > 0) throw new SettingsError(this.#found)
+    if (this.#count > 0) throw new SettingsError(this.#found, this.#count - this.#found.length)
   }
 }
 
