@@ -20,7 +20,11 @@ export function withChangeFlags(command: Command): Command {
     .addOption(repeated('--unset <key>', 'inherit it from the settings again', String))
     .addOption(repeated('--attribute <Name=Type>', 'add a search attribute, such as CustomerId=Keyword', pairOf))
     .addOption(repeated('--remove-attribute <Name>', 'remove a search attribute; values stay', String))
-    .addHelpText('after', '\nKeys are those of the section "callbacks" in docs/settings.md.')
+    .addHelpText(
+      'after',
+      '\nKeys are those of the section "callbacks" in docs/settings.md, but for signing_secrets: use "namespace add-secret" and' +
+        '\n"namespace drop-secret". --set signing.secrets=[] signs no more, --unset signing.secrets inherits again.',
+    )
 }
 
 /** The same as the body of a request. */

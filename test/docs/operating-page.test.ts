@@ -24,6 +24,17 @@ test('the page for operators names every metric of callbacks', () => {
   )
 })
 
+test('the page for operators names every metric of the platform', () => {
+  const metrics = ['telemetry/request-timings.ts', 'rpc/observe-calls.ts', 'jobs/metrics.ts'].flatMap((file) =>
+    [...readFileSync(new URL(`src/platform/${file}`, ROOT), 'utf8').matchAll(/name: '(\w+)'/g)].map(([, name]) => name),
+  )
+  assert.ok(metrics.length >= 6)
+  assert.deepEqual(
+    metrics.filter((name) => !page.includes(`| \`${name}\` |`)),
+    [],
+  )
+})
+
 test('the page for operators names every job of callbacks', () => {
   const jobs = [...namesIn(/jobKind<\w+>\('(callbacks\.[\w-]+)'/g), ...namesIn(/name: '(callbacks\.[\w-]+)'/g)]
   assert.ok(jobs.length >= 3)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, symlinkSync, utimesSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -45,6 +45,19 @@ test('a source that changed makes a new bundle', () => {
   const later = new Date(Date.now() + 5_000)
   utimesSync(join(clone.root, 'src/cli/program.ts'), later, later)
   assert.equal(run(clone).output, 'two')
+})
+
+test('a new bundle takes away what builds that were killed have left, and nothing that is written now', () => {
+  const clone = cloneThatPrints('one')
+  const [old, young] = ['dist/commonplace.mjs.123', 'dist/builtin-model.bin.456']
+  for (const name of [old, young]) clone.write(name, 'half')
+  const before = new Date(Date.now() - 120_000)
+  utimesSync(join(clone.root, old), before, before)
+  run(clone)
+  assert.deepEqual(
+    [old, young].map((name) => existsSync(join(clone.root, name))),
+    [false, true],
+  )
 })
 
 test('the sources run where no bundle can be made', () => {

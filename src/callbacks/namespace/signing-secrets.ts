@@ -55,7 +55,7 @@ function withoutOne(secrets: readonly string[], drop: string): string[] {
       'failed_precondition',
       secrets.length === 0
         ? 'No secret signs, so there is none to drop'
-        : 'Only one secret signs: add another one first, or set "secrets" to an empty list to sign no more',
+        : 'Only one secret signs: add another one first, or set "signing.secrets" to an empty list to sign no more',
     )
   }
   if (!secrets.includes(drop)) throw new AppError('failed_precondition', 'The secret to drop does not sign')
