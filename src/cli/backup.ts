@@ -49,7 +49,7 @@ export function backupCommand(): Command {
           )
         },
         // The usual moment for a backup is just before an upgrade.
-        { requireSchema: false },
+        { requireSchema: false, withoutIt: 'nothing to back up' },
       ),
     )
 }

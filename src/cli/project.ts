@@ -118,7 +118,7 @@ function deleteCommand(): Command {
         if (deleteNotes) {
           const progress = new Progress(clock)
           const onProgress = (notes: number) => {
-            if (total > 0) progress.report('deleting notes', notes, total)
+            if (notes > 0) progress.report('deleting notes', notes, total)
           }
           await purgeProject({ db, onProgress }, purge)
           progress.end()

@@ -24,6 +24,8 @@ export interface CliDatabaseOptions {
   requireSchema?: boolean
   /** Whether it may make the database where there is none; a mistyped directory must stay as it is. */
   mayCreate?: boolean
+  /** What follows from one that is not there: `nothing to back up`. */
+  withoutIt?: string
 }
 
 /** Opens storage for one command, beside a running server if there is one, and closes it whatever happens. */
@@ -52,7 +54,7 @@ async function inDatabase<T>(
     cwd: process.cwd(),
     ...flagsOf(command),
   })
-  if (options.mayCreate !== true) requireDatabase(settings.storage)
+  if (options.mayCreate !== true) requireDatabase(settings.storage, options.withoutIt)
   const clock = new SystemClock()
   // Standard output belongs to the command's answer; what the platform has to say goes to standard error.
   const log = createLogger({ level: 'warn', format: 'readable', destination: process.stderr })
@@ -68,11 +70,15 @@ async function inDatabase<T>(
   return await work({ db, settings, clock, log })
 }
 
-function requireDatabase({ data_dir: dataDir, database_url: databaseUrl }: Settings['storage']): void {
+function requireDatabase(
+  { data_dir: dataDir, database_url: databaseUrl }: Settings['storage'],
+  withoutIt?: string,
+): void {
   if (databaseUrl !== null || fileState(join(dataDir, SQLITE_FILE)) !== 'missing') return
+  const consequence = withoutIt === undefined ? '' : `, so there is ${withoutIt}`
   throw new AppError(
     'failed_precondition',
-    `There is no database in ${dataDir}: correct --data-dir (COMMONPLACE_DATA_DIR), or start the server once, which makes one`,
+    `There is no database in ${dataDir}${consequence}: correct --data-dir (COMMONPLACE_DATA_DIR), or start the server once, which makes one`,
   )
 }
 
