@@ -81,7 +81,7 @@ const SigningField = alsoRefined(
   },
 )
 
-export const NEW_NAMESPACE_KEYS = ['name', 'description', 'search_attributes', 'signing']
+const NEW_NAMESPACE_KEYS = ['name', 'description', 'search_attributes', 'signing']
 
 /** Strict for `camel`, which is what is read in the end. */
 export function newNamespaceBody(spelling: Spelling): TSchema {

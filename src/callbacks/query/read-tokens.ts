@@ -8,7 +8,7 @@ export interface Token {
   offset: number
 }
 
-export const MAX_QUERY_BYTES = 10_000
+const MAX_QUERY_BYTES = 10_000
 
 const SPACE = /[ \t\r\n]+/y
 const WORD = /[\p{L}_][\p{L}\p{M}\p{N}_.]*/uy

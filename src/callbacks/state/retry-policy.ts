@@ -13,7 +13,7 @@ export interface RetryPolicy {
 }
 
 /** `attempt` is an int32 on the wire: a run that got there has used up its attempts, whatever its policy says. */
-export const MOST_ATTEMPTS = 2_147_483_647
+const MOST_ATTEMPTS = 2_147_483_647
 
 /** For events after which nothing is attempted again. */
 export const NO_RETRY: RetryPolicy = {

@@ -17,7 +17,7 @@ export function folderQueryOf(projectId: number, filters: Static<typeof FolderFi
 }
 
 /** However its slashes are written. What names no folder of ours is a folder without anything in it. */
-export function folderNamed(text: string): string {
+function folderNamed(text: string): string {
   return text
     .normalize('NFC')
     .trim()

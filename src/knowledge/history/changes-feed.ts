@@ -75,7 +75,7 @@ export async function changesAfter(
 }
 
 /** The place in the order of changes that a caller has come to. */
-export async function positionOf(
+async function positionOf(
   { db, clock }: FeedDeps,
   projectId: string,
   since: string | undefined,

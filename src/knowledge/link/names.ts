@@ -76,7 +76,7 @@ function identity({ key, kind, value }: NameRow): string {
 }
 
 /** What the note was called before and is called no longer. */
-export function retiredNames(before: Named, after: Named): NameRow[] {
+function retiredNames(before: Named, after: Named): NameRow[] {
   const names: NameRow[] = []
   for (const [kind, old, current] of retirable(before, after)) {
     if (old !== null && old !== current && isKept(old)) names.push(...namesFor(kind, old))
@@ -85,7 +85,7 @@ export function retiredNames(before: Named, after: Named): NameRow[] {
 }
 
 /** Retired names that are in use again, whether they were ever retired or not. */
-export function revivedNames(before: Named, after: Named): NameRow[] {
+function revivedNames(before: Named, after: Named): NameRow[] {
   const names: NameRow[] = []
   for (const [kind, old, current] of retirable(before, after)) {
     if (current !== null && old !== current) names.push(...namesFor(kind, current))

@@ -56,7 +56,7 @@ export function prepareNote(input: NoteInput, settings: KnowledgeSettings): Prep
   }
 }
 
-export function refuseLongContent(content: string): void {
+function refuseLongContent(content: string): void {
   if (content.length <= MAX_CONTENT) return
   throw new AppError(
     'too_large',
@@ -64,7 +64,7 @@ export function refuseLongContent(content: string): void {
   )
 }
 
-export function without(metadata: Metadata, keys: readonly string[]): Metadata {
+function without(metadata: Metadata, keys: readonly string[]): Metadata {
   if (!keys.some((key) => key in metadata)) return metadata
   return Object.fromEntries(Object.entries(metadata).filter(([key]) => !keys.includes(key)))
 }

@@ -76,7 +76,7 @@ const ofNote = statement<{ noteId: number }, StoredObservation>((query, p) =>
     .orderBy('position'),
 )
 
-export function observationsOf(reader: Reader, noteId: number): Promise<StoredObservation[]> {
+function observationsOf(reader: Reader, noteId: number): Promise<StoredObservation[]> {
   return reader.run(ofNote, { noteId })
 }
 

@@ -203,7 +203,7 @@ async function refuseOverlap(tx: Transaction, path: string, exceptId: number | n
 }
 
 /** Recorded for a project that asked for none. */
-export async function freePath(tx: Transaction, permalink: string, externalId: string): Promise<string> {
+async function freePath(tx: Transaction, permalink: string, externalId: string): Promise<string> {
   const path = `/${permalink}`
   return (await findOverlap(tx, path, null)) === undefined ? path : `${path}-${externalId.slice(-12)}`
 }

@@ -41,7 +41,7 @@ export function searchRoutes(server: FastifyInstance, deps: KnowledgeDeps, servi
   })
 }
 
-export function searchDocument(
+function searchDocument(
   { results, total, isExact, hasMore, isDegraded }: SearchAnswer,
   page: number,
   pageSize: number,

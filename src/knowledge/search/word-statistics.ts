@@ -16,7 +16,7 @@ export interface WordStatistics {
   common: ReadonlySet<string>
 }
 
-export const NOTHING_KNOWN: WordStatistics = { notes: 0, holding: new Map(), common: new Set() }
+const NOTHING_KNOWN: WordStatistics = { notes: 0, holding: new Map(), common: new Set() }
 
 const COUNTED = 100
 

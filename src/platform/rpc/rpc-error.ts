@@ -24,7 +24,7 @@ export function errorDetail<Desc extends DescMessage>(desc: Desc, value: Message
 }
 
 /** Domain of google.rpc.ErrorInfo: says whose reasons these are. */
-export const ERROR_DOMAIN = 'commonplace'
+const ERROR_DOMAIN = 'commonplace'
 
 // gRPC carries message and details in trailers, which clients limit to 8 KiB or so in all.
 const MAX_MESSAGE_CHARS = 1_000
