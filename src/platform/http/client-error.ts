@@ -30,9 +30,10 @@ export const answeredEarly = new WeakSet<Socket>()
 
 export function answerClientError(error: ParserError, socket: HttpSocket): void {
   if (error.code === 'ECONNRESET' || !socket.writable || answeredEarly.has(socket)) return void socket.destroy()
-  // A pipelined request before the broken one may still be answered; its bytes must not be mixed with ours.
+  // A pipelined request that has arrived as a whole is one before the refused one: it may still be answered, and its
+  // bytes must not be mixed with ours. One whose body is not complete is the refused one itself.
   const current = socket._httpMessage
-  if (current && !current.writableFinished && error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') {
+  if (current?.req.complete && !current.writableFinished) {
     current.once('close', () => answerClientError(error, socket))
     return
   }

@@ -28,7 +28,7 @@ export function createNodeServer(
     request.requestId = requestId
     const url = request.url as string
     response.begin(requestId, accessLog, isSharedAcrossOrigins(url) ? CORS_HEADERS : PLAIN_HEADERS)
-    const isUsual = url.charCodeAt(0) === SLASH && url.length <= maxUrlLength && request.headers.host !== undefined
+    const isUsual = url.charCodeAt(0) === SLASH && url.length <= maxUrlLength && countHosts(request) === 1
     const refusal = isUsual ? null : refusalOf(request, maxUrlLength)
     const shortcut = shortcuts.get(url)
     if (refusal !== null) answerEarly(refusal, response, noRoute)
@@ -88,12 +88,23 @@ function isReading({ method }: HttpRequest): boolean {
   return method === 'GET' || method === 'HEAD'
 }
 
+/** Of two lines Node hands on the first, while a proxy before us may have gone by the second. */
+function countHosts({ rawHeaders }: HttpRequest): number {
+  let count = 0
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') count++
+  }
+  return count
+}
+
 /** Looks at what is unusual about a request; may bring its address into the usual form. */
 function refusalOf(request: HttpRequest, maxUrlLength: number): AppError | null {
   const url = request.url as string
   if (request.headers.host === undefined && request.httpVersion === '1.1') {
     return new AppError('invalid_argument', 'The Host header is missing')
   }
+  if (countHosts(request) > 1) return new AppError('invalid_argument', 'The Host header is given more than once')
   if (url.length > maxUrlLength) return new AppError('uri_too_long', 'The request address is too long')
   if (url.charCodeAt(0) === SLASH) return null
   // The absolute form is for proxies, yet every server must understand it; `*` asks about the server as a whole.

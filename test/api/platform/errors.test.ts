@@ -167,6 +167,11 @@ test('requests that the parser refuses are answered in the shape of their path',
     [`GET /api/v2/${'u'.repeat(9000)}`, 414, { errors: ['The request address is too long'] }],
     [`GET /v2/${'u'.repeat(3500)} HTTP/1.1\r\nHost: x\r\n\r\n`, 414, { detail: 'The request address is too long' }],
     ['GET /namespaces/x HTTP/1.1\r\n\r\n', 400, { code: 3, message: 'The Host header is missing', details: [] }],
+    [
+      'GET /v2/x HTTP/1.1\r\nHost: a.example\r\nX: y\r\nhOST: b.example\r\n\r\n',
+      400,
+      { detail: 'The Host header is given more than once' },
+    ],
     ['\x16\x03\x01\x02\x00\x01\x00', 400, { error: 'The request is not valid HTTP' }],
     [
       'POST /api/v2/things HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
@@ -180,5 +185,27 @@ test('requests that the parser refuses are answered in the shape of their path',
     assert.equal(answer.headers.get('connection'), 'close')
     assert.match(answer.headers.get('x-request-id') ?? '', /^[\w-]+$/)
     assert.equal(answer.headers.get('x-content-type-options'), 'nosniff')
+  }
+})
+
+test('a body that breaks HTTP is refused at once in the shape of its path, and its connection ends', async () => {
+  await using platform = await startPlatform({ routes })
+  const head = (path: string, coding = 'chunked') =>
+    `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: ${coding}\r\n\r\n`
+  const broken = 'The request is not valid HTTP'
+  const extensions = 'The chunk extensions of the request body are too large'
+  const trailers = Array.from({ length: 20_000 }, (_, n) => `X-${n}: y\r\n`).join('')
+  const cases: [string, number, object][] = [
+    [`${head('/v2/things')}zz\r\n{}\r\n0\r\n\r\n`, 400, { detail: broken }],
+    [`${head('/namespaces/things')}2\r\n{}xx`, 400, { code: 3, message: broken, details: [] }],
+    [`${head('/v2/nothing')}zz\r\n`, 400, { detail: broken }],
+    [`${head('/api/v2/things')}2;x=${'y'.repeat(100_000)}\r\n{}\r\n0\r\n\r\n`, 400, { errors: [extensions] }],
+    [`${head('/v2/things')}2\r\n{}\r\n0\r\n${trailers}\r\n`, 431, { detail: 'The request headers are too large' }],
+    [head('/v2/things', 'gzip'), 400, { detail: broken }],
+  ]
+  for (const [request, status, body] of cases) {
+    const answer = parseAnswer(await exchange(platform.port, request))
+    assert.deepEqual([answer.status, JSON.parse(answer.body)], [status, body], request.slice(0, 60))
+    assert.equal(answer.headers.get('connection'), 'close')
   }
 })

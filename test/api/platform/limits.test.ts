@@ -138,6 +138,22 @@ test('pipelined requests are answered in order, also when the last one is broken
   assert.deepEqual(statuses, ['200', '200', '404', '400'])
 })
 
+test('a request that is being worked on is answered before the broken or late one behind it', async () => {
+  for (const [behind, status] of [
+    [`${HEAD}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, '400'],
+    ['GET /li', '408'],
+  ] as const) {
+    const gates = gate()
+    await using platform = await startPlatform({ routes: waitingRoute(gates), settings: { request_timeout: 100 } })
+    const refused = new Promise((resolve) => platform.server.server.once('clientError', resolve))
+    const received = exchange(platform.port, `${HEAD}Content-Length: 2\r\n\r\n{}${behind}`)
+    await Promise.all([gates.reached, refused])
+    gates.open()
+    const statuses = [...(await received).matchAll(/HTTP\/1\.1 (\d+)/g)].map((match) => match[1])
+    assert.deepEqual(statuses, ['200', status])
+  }
+})
+
 test('the absolute form of an address is understood, a strange one is refused', async () => {
   await using platform = await startPlatform()
   const get = async (target: string, method = 'GET') =>
