@@ -114,7 +114,7 @@ test('metadata that would become a bad header is found, other metadata is left a
     [{ 'a b': '\r\n' }, undefined],
   ]
   for (const [metadata, problem] of cases) {
-    const found = findMetadataProblem(payloadOf(metadata))
+    const found = findMetadataProblem(payloadOf(metadata), 8_192)
     if (problem === undefined) assert.equal(found, undefined, JSON.stringify(metadata))
     else assert.match(found ?? '', problem)
   }
@@ -125,7 +125,7 @@ test('metadata that would become a header has to be text; what is sent as it is 
   const withBytes = (metadata: Record<string, string>, key: string) => {
     const payload = payloadOf(metadata)
     payload.metadata[key] = broken
-    return findMetadataProblem(payload)
+    return findMetadataProblem(payload, 8_192)
   }
   const utf8 = (key: string) => `completion metadata for "${key}" must be UTF-8`
   assert.equal(withBytes({ encoding: 'unknown/nexus-content' }, 'type'), utf8('type'))

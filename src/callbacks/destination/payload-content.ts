@@ -23,8 +23,8 @@ export function payloadContent(payload: Payload): Content {
   return contentOf(mediaType, payload.data)
 }
 
-/** Why the metadata cannot become headers; undefined when it can, or need not. */
-export function findMetadataProblem(payload: Payload): string | undefined {
+/** Why the metadata cannot become headers of so many bytes; undefined when it can, or need not. */
+export function findMetadataProblem(payload: Payload, maxHeaderBytes: number): string | undefined {
   const { headers } = payloadContent(payload)
   if (metadataText(payload, 'encoding') === 'unknown/nexus-content') {
     const wrong = Object.keys(payload.metadata).find((key) => !isHeaderName(key))
@@ -32,10 +32,14 @@ export function findMetadataProblem(payload: Payload): string | undefined {
   }
   const unreadable = sentKeys(payload).find((key) => !isUtf8(payload.metadata[key] as Uint8Array))
   if (unreadable !== undefined) return `completion metadata for ${JSON.stringify(unreadable)} must be UTF-8`
+  let bytes = 0
   for (const [name, value] of headers) {
     if (hasControlCharacters(value)) return `completion metadata for "${name}" must not contain control characters`
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(value)
   }
-  return undefined
+  return bytes > maxHeaderBytes
+    ? `completion metadata header size is ${bytes} bytes, which exceeds the limit of ${maxHeaderBytes}`
+    : undefined
 }
 
 /** Those whose values become headers. */

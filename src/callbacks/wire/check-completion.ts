@@ -14,7 +14,7 @@ const MAX_CAUSES = 20
 /** Rows 14 to 16 of the checks of Start, in their order. Answers the binary form, whose size was checked. */
 export function checkCompletion(
   completion: CallbackExecutionCompletion | undefined,
-  policy: Pick<CallbackPolicy, 'blob_size'>,
+  policy: Pick<CallbackPolicy, 'blob_size' | 'header_max_size'>,
 ): Uint8Array {
   if (completion === undefined) throw invalid('completion is required')
   const { result } = completion
@@ -23,7 +23,10 @@ export function checkCompletion(
   if (bytes.length > policy.blob_size.error) {
     throw invalid(`completion size exceeds limit: it has ${bytes.length} bytes of at most ${policy.blob_size.error}`)
   }
-  const problem = result.case === 'failure' ? findFailureProblem(result.value) : findMetadataProblem(result.value)
+  const problem =
+    result.case === 'failure'
+      ? findFailureProblem(result.value)
+      : findMetadataProblem(result.value, policy.header_max_size)
   if (problem !== undefined) throw invalid(problem)
   return bytes
 }

@@ -3,7 +3,9 @@
  * Payload may be written in short at any place, and numbers of 64 bits must not pass through a JavaScript number.
  */
 import { create, type DescField, type DescMessage, type JsonObject, type Message } from '@bufbuild/protobuf'
+import { AppError } from '../../platform/errors/app-error.ts'
 import { MAX_DEPTH } from '../../platform/http/json-depth.ts'
+import { TOO_MANY_ELEMENTS } from '../../platform/rpc/count-elements.ts'
 import { readDuration } from './duration.ts'
 import { isExactNumber } from './parse-json.ts'
 import { isJsonObject, readShortPayload } from './payload-shorthand.ts'
@@ -15,6 +17,8 @@ import { WireProblem, withinField, withinItem } from './wire-problem.ts'
 export interface ReadOptions {
   /** Whether payloads may be written in short. */
   shorthand: boolean
+  /** For what a caller sends: how many elements it may still have. A payload in short is one, whatever it holds. */
+  left?: { elements: number }
 }
 
 type ReadValue = (json: unknown, options: ReadOptions, depth: number) => unknown
@@ -39,7 +43,9 @@ export function readFields(desc: DescMessage, json: unknown, options: ReadOption
   if (!isJsonObject(json)) throw new WireProblem('must be a JSON object')
   const members = known.get(desc) ?? membersOf(desc)
   const message = create(desc) as Message & Record<string, unknown>
-  for (const name of Object.keys(json)) {
+  const names = Object.keys(json)
+  spend(names.length, options)
+  for (const name of names) {
     const member = members.get(name)
     const value = json[name]
     try {
@@ -54,6 +60,13 @@ export function readFields(desc: DescMessage, json: unknown, options: ReadOption
     }
   }
   return message
+}
+
+/** Before anything is made of them. */
+function spend(elements: number, { left }: ReadOptions): void {
+  if (left === undefined) return
+  left.elements -= elements
+  if (left.elements < 0) throw new AppError('invalid_argument', TOO_MANY_ELEMENTS)
 }
 
 function setMember(message: Record<string, unknown>, field: DescField, value: unknown): void {
@@ -122,6 +135,7 @@ function messageReader(desc: DescMessage): ReadValue {
 function listReader(readItem: ReadValue): ReadValue {
   return (json, options, depth) => {
     if (!Array.isArray(json)) throw new WireProblem('must be an array')
+    spend(json.length, options)
     return json.map((item, index) => {
       try {
         return readItem(item, options, depth)
@@ -136,7 +150,9 @@ function mapReader(readEntry: ReadValue): ReadValue {
   return (json, options, depth) => {
     if (!isJsonObject(json)) throw new WireProblem('must be a JSON object')
     const map: Record<string, unknown> = {}
-    for (const key of Object.keys(json)) {
+    const keys = Object.keys(json)
+    spend(keys.length, options)
+    for (const key of keys) {
       try {
         setOwn(map, readString(key), readEntry(json[key], options, depth))
       } catch (error) {

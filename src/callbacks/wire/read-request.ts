@@ -1,4 +1,5 @@
 import { type DescField, type DescMessage, type MessageShape, ScalarType } from '@bufbuild/protobuf'
+import { MAX_ELEMENTS } from '../../platform/rpc/count-elements.ts'
 import type { TextOptions } from './json.ts'
 import { type ReadOptions, readFields } from './read-message.ts'
 import { toInvalidArgument, WireProblem, withinField } from './wire-problem.ts'
@@ -24,7 +25,8 @@ export function readBodyRequest<Desc extends DescMessage>(
   path: PathValues,
   options: ReadOptions,
 ): MessageShape<Desc> {
-  return withPath(desc, path, () => readFields(desc, body === undefined ? {} : body, options, 0))
+  const bounded = { ...options, left: { elements: MAX_ELEMENTS } }
+  return withPath(desc, path, () => readFields(desc, body === undefined ? {} : body, bounded, 0))
 }
 
 /** A request whose fields are query parameters. Parameters that no field is named after are ignored. */

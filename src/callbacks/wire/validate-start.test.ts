@@ -155,6 +155,11 @@ const STEPS: { row: string; wrong: Json; words: string[]; code?: ErrorCode; rule
   { row: '17.9', wrong: { completion: ownContent({ 'a b': 'x' }) }, words: ['completion metadata', 'a b'] },
   { row: '17.9', wrong: { completion: ownContent({ type: 'x\ny' }) }, words: ['completion metadata', 'control'] },
   {
+    row: '11, of metadata',
+    wrong: { completion: ownContent({ type: long(8181) }) },
+    words: ['completion metadata', 'header size', '8193', '8192'],
+  },
+  {
     row: '17',
     wrong: {
       searchAttributes: {

@@ -8,10 +8,15 @@ import { constants, Http2ServerRequest, type Http2ServerResponse } from 'node:ht
 import { Code, ConnectError } from '@connectrpc/connect'
 import type { UniversalHandler, UniversalServerResponse } from '@connectrpc/connect/protocol'
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from '@connectrpc/connect-node'
+import { MICROS_PER_MS } from '../clock/clock.ts'
+import { AppError } from '../errors/app-error.ts'
+import { boundMessages, isBoundedQuery } from './bound-messages.ts'
 import { type Peer, peerValues } from './call.ts'
 import { clampDeadline } from './clamp-deadline.ts'
 import { collectBody } from './collect-body.ts'
+import { TOO_MANY_ELEMENTS } from './count-elements.ts'
 import type { Rpc } from './create-rpc.ts'
+import { toConnectError } from './rpc-error.ts'
 
 export type NodeRequest = IncomingMessage | Http2ServerRequest
 export type NodeResponse = ServerResponse | Http2ServerResponse
@@ -34,7 +39,19 @@ export async function answerCall(
     // Its signal, URL and headers are used, its body is not: to leave that half-read destroys the request.
     const universal = universalRequestFromNodeRequest(request, response, undefined, peerValues(peer))
     clampDeadline(universal.header)
-    const answer = await handler({ ...universal, body: bodyOf(rpc, handler, request) })
+    const tooMany = () =>
+      toConnectError(
+        new AppError('invalid_argument', TOO_MANY_ELEMENTS),
+        peer.requestId,
+        rpc.clock.now() / MICROS_PER_MS,
+      )
+    const bounds = { input: handler.method.input, header: universal.header, maxBytes: rpc.limits.messageBytes, tooMany }
+    if (request.method === 'GET' && !(await isBoundedQuery(universal.url))) {
+      endWithText(response, 413, 'A message in the address must not be larger than 64 KiB when decompressed.')
+      return
+    }
+    const body = boundMessages(bodyOf(rpc, handler, request), bounds)
+    const answer = await handler({ ...universal, body })
     await universalResponseToNodeResponse(withBoundedStatus(answer), response)
   } catch (error) {
     if (ConnectError.from(error).code === Code.Aborted) return
