@@ -5,6 +5,7 @@ import { Code } from '@connectrpc/connect'
 import { listenFailure } from '../http/listen-failure.ts'
 import { requestIdFor } from '../http/request-id.ts'
 import { answerCall, endWithText, letGoWhenAnswered } from './answer-call.ts'
+import { beginInTurns } from './begin-in-turns.ts'
 import type { Peer } from './call.ts'
 import type { Rpc } from './create-rpc.ts'
 import { keepSessionAlive, type SessionTimes } from './keep-session-alive.ts'
@@ -18,7 +19,10 @@ export interface GrpcListenOptions extends Partial<GrpcLimits> {
 
 export interface GrpcLimits extends SessionTimes {
   maxConnections: number
+  /** Of one connection. */
   maxConcurrentStreams: number
+  /** Of all connections. */
+  maxCalls: number
   maxHeaderBytes: number
   /** How long a new connection may take to say that it speaks HTTP/2. */
   handshakeMs: number
@@ -34,12 +38,16 @@ export interface GrpcListener {
 const DEFAULTS: GrpcLimits = {
   maxConnections: 10_000,
   maxConcurrentStreams: 128,
+  maxCalls: 10_000,
   maxHeaderBytes: 16 * 1024,
   handshakeMs: 10_000,
   keepaliveMs: 60_000,
   keepaliveTimeoutMs: 20_000,
   idleMs: 30 * 60_000,
 }
+
+// A call that does nothing takes about half a millisecond.
+const BEGIN_PER_TURN = 32
 
 export async function listenGrpc(rpc: Rpc, options: GrpcListenOptions): Promise<GrpcListener> {
   const limits = { ...DEFAULTS, ...options }
@@ -60,7 +68,7 @@ export async function listenGrpc(rpc: Rpc, options: GrpcListenOptions): Promise<
     maxSessionInvalidFrames: 100,
     maxSessionRejectedStreams: 100,
     // A client that opens and cancels calls without pause makes work at no cost to itself.
-    streamResetBurst: 1_000,
+    streamResetBurst: 300,
     streamResetRate: 100,
   })
   http2.on('session', (session) => {
@@ -69,11 +77,26 @@ export async function listenGrpc(rpc: Rpc, options: GrpcListenOptions): Promise<
     session.on('error', (error) => rpc.log.debug({ err: error }, 'gRPC connection failed'))
     keepSessionAlive(session, rpc.clock, limits)
   })
+  const beginInTurn = beginInTurns(BEGIN_PER_TURN)
+  let openCalls = 0
   http2.on('request', (request, response) => {
+    const { stream } = request
+    // Opened and cancelled in one packet.
+    if (stream.destroyed) return
+    stream.once('close', () => openCalls--)
     request.on('error', (error) => rpc.log.debug({ err: error }, 'gRPC stream failed'))
-    const handler = handlers.get(pathOf(request))
-    if (handler === undefined) answerUnknown(rpc, request, response)
-    else void answerCall(rpc, handler, request, response, peerOf(request))
+    if (++openCalls > limits.maxCalls) {
+      answerWith(rpc, request, response, Code.ResourceExhausted, 'This server has too many calls at once.')
+      return
+    }
+    beginInTurn({
+      isGone: () => stream.destroyed,
+      begin() {
+        const handler = handlers.get(pathOf(request))
+        if (handler === undefined) answerUnknown(rpc, request, response)
+        else void answerCall(rpc, handler, request, response, peerOf(request))
+      },
+    })
   })
 
   const server = createNetServer((socket) => {
@@ -129,18 +152,29 @@ function peerOf(request: Http2ServerRequest): Peer {
 }
 
 function answerUnknown(rpc: Rpc, request: Http2ServerRequest, response: Http2ServerResponse): void {
-  letGoWhenAnswered(rpc, request, response)
   const isGrpc = request.headers['content-type']?.startsWith('application/grpc') === true
-  if (!isGrpc) {
-    endWithText(response, 415, 'This port speaks gRPC only.')
+  if (isGrpc) {
+    answerWith(rpc, request, response, Code.Unimplemented, 'This server has no such method.')
     return
   }
+  letGoWhenAnswered(rpc, request, response)
+  endWithText(response, 415, 'This port speaks gRPC only.')
+}
+
+function answerWith(
+  rpc: Rpc,
+  request: Http2ServerRequest,
+  response: Http2ServerResponse,
+  code: Code,
+  message: string,
+): void {
+  letGoWhenAnswered(rpc, request, response)
   response.writeHead(200, { 'content-type': 'application/grpc' })
   // NOTE In trailers, although gRPC allows the status among the headers here: Node resets a stream that was answered
   // without trailers while its body still arrives, and clients take the reset for the answer.
   response.addTrailers({
-    'grpc-status': String(Code.Unimplemented),
-    'grpc-message': 'This server has no such method.',
+    'grpc-status': String(code),
+    'grpc-message': message,
   })
   response.end()
 }

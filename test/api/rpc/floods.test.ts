@@ -1,0 +1,77 @@
+/** More calls than the server can begin at once: others still get their turn, and what is refused costs little. */
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2'
+import { test } from 'node:test'
+import { Code } from '@connectrpc/connect'
+import { envelope, rawCall, rawSession } from './raw-grpc.ts'
+import { startRpcServer, tinyAuthenticator } from './rpc-server.ts'
+
+const OPEN = '/probe.v1.ProbeService/Open'
+const ECHO = '/probe.v1.ProbeService/Echo'
+const HELLO = envelope(0, Buffer.from([0x0a, 0x05, ...Buffer.from('hello')]))
+
+function openCall(session: ClientHttp2Session, path: string): ClientHttp2Stream {
+  const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc' })
+  return stream.on('error', () => undefined)
+}
+
+test('calls that are cancelled in the packet that opens them are not begun', async (t) => {
+  const server = await startRpcServer(t)
+  const session = rawSession(t, server.grpcUrl)
+  await once(session, 'remoteSettings')
+  for (let n = 0; n < 100; n++) openCall(session, OPEN).close(8)
+  assert.equal((await rawCall(session, OPEN, HELLO)).status, 0)
+  // A packet may be torn apart on its way, but not a hundred times.
+  assert.ok(server.observed.length < 50, `${server.observed.length} were begun`)
+})
+
+test('however many calls come at once, everything else gets its turn between them', async (t) => {
+  let begun = 0
+  let turns = 0
+  let most = 0
+  const authenticator = {
+    authenticate(source: Parameters<typeof tinyAuthenticator.authenticate>[0]) {
+      begun++
+      return tinyAuthenticator.authenticate(source)
+    },
+  }
+  const server = await startRpcServer(t, { authenticator })
+  const sessions = Array.from({ length: 10 }, () => rawSession(t, server.grpcUrl))
+  await Promise.all(sessions.map((session) => once(session, 'remoteSettings')))
+  let before = 0
+  let isOver = false
+  function turn() {
+    turns++
+    most = Math.max(most, begun - before)
+    before = begun
+    if (!isOver) setImmediate(turn)
+  }
+  setImmediate(turn)
+  const calls = sessions.flatMap((session) => Array.from({ length: 100 }, () => rawCall(session, ECHO, HELLO)))
+  const answers = await Promise.all(calls)
+  isOver = true
+  assert.ok(answers.every(({ status }) => status === Code.Unauthenticated))
+  assert.equal(begun, 1_000)
+  assert.ok(most <= 64, `${most} in one turn`)
+  assert.ok(turns >= 1_000 / 64)
+})
+
+test('calls beyond the most of all connections are RESOURCE_EXHAUSTED until others end', async (t) => {
+  const server = await startRpcServer(t, { grpc: { maxCalls: 3 } })
+  const [first, second] = [rawSession(t, server.grpcUrl), rawSession(t, server.grpcUrl)]
+  const open: ClientHttp2Stream[] = []
+  for (const session of [first, first, second]) {
+    const stream = openCall(session, '/probe.v1.ProbeService/Chat')
+    stream.write(HELLO)
+    await once(stream, 'data')
+    open.push(stream)
+  }
+  const refused = await rawCall(second, OPEN, HELLO)
+  assert.equal(refused.status, Code.ResourceExhausted)
+  assert.match(refused.message, /too many calls/)
+  assert.equal((await rawCall(first, OPEN, null)).status, Code.ResourceExhausted, 'also when its body never ends')
+  open[0]?.resume().end()
+  await once(open[0] as ClientHttp2Stream, 'close')
+  assert.equal((await rawCall(second, OPEN, HELLO)).status, 0)
+})
