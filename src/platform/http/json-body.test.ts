@@ -36,3 +36,11 @@ test('nesting is bounded, and brackets inside a text do not count', () => {
   assert.throws(() => parse('{"a":'.repeat(500_000)), /nested more than 100/)
   assert.ok(parse(JSON.stringify({ text: '['.repeat(1000), more: '\\"{'.repeat(500) })))
 })
+
+test('the number of values is bounded, and what stands in a text does not count', () => {
+  const list = (count: number) => `{"title":"x","ignored":[${'{},'.repeat(count)}1]}`
+  assert.throws(() => parse(list(3_000_000)), { message: 'Request body has more than 250,000 values' })
+  assert.throws(() => parse(list(125_000)), /more than 250,000 values/)
+  assert.ok(parse(list(124_000)))
+  assert.ok(parse(JSON.stringify({ content: 'a, [b] {c}, '.repeat(300_000) })))
+})

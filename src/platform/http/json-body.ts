@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { isTooDeep, MAX_DEPTH } from './json-depth.ts'
+import { findShapeProblem } from './json-depth.ts'
 import { InvalidRequest } from './problem.ts'
 
 export const JSON_TYPES = ['application/json', 'application/vnd.api+json']
@@ -7,17 +7,17 @@ export const JSON_TYPES = ['application/json', 'application/vnd.api+json']
 const SUSPICIOUS = /__proto__|constructor|\\u00/i
 
 /**
- * A JSON body as a value that is safe to hand on: valid UTF-8, bounded depth, and no member that would reach the
- * prototype of an object it is copied into. Numbers and texts are not changed. An empty body is undefined.
+ * A JSON body as a value that is safe to hand on: valid UTF-8, bounded in depth and in the number of its values, and no
+ * member that would reach the prototype of an object it is copied into. Numbers and texts are not changed. An empty
+ * body is undefined.
  */
 export function parseJsonBody(body: Buffer): unknown {
   if (body.length === 0) return undefined
   if (!isUtf8(body)) throw unusable('is not valid JSON')
   const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0
   const text = body.toString('utf8', start)
-  if (isTooDeep(text)) {
-    throw unusable(`is nested more than ${MAX_DEPTH} levels deep`)
-  }
+  const problem = findShapeProblem(text)
+  if (problem !== undefined) throw unusable(problem)
   let value: unknown
   try {
     value = JSON.parse(text)
