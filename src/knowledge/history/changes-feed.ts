@@ -75,11 +75,7 @@ export async function changesAfter(
 }
 
 /** The place in the order of changes that a caller has come to. */
-async function positionOf(
-  { db, clock }: FeedDeps,
-  projectId: string,
-  since: string | undefined,
-): Promise<number> {
+async function positionOf({ db, clock }: FeedDeps, projectId: string, since: string | undefined): Promise<number> {
   if (since === undefined) return BEGINNING
   if (since === NOW) return (await lastChange(db, (await requireProject(db, projectId)).id)) ?? BEGINNING
   const cursor = decodeChangesCursor(since)
