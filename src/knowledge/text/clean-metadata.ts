@@ -1,6 +1,6 @@
 import { dropUnstorable } from './clean-text.ts'
 import type { JsonValue, Metadata } from './metadata.ts'
-import { MAX_DEPTH, tooDeep } from './yaml-read.ts'
+import { MAX_DEPTH, tooDeep } from './yaml-bounds.ts'
 
 /** Values that came as JSON, fit to be stored: what no database can hold is left out of keys and texts alike. */
 export function cleanMetadata(metadata: Metadata): Metadata {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isMap, isNode, isScalar, type Pair, type Range, type YAMLMap } from 'yaml'
 import type { JsonValue, Metadata } from './metadata.ts'
-import { parseYaml, parseYamlDocument } from './yaml-read.ts'
+import { parseYaml, parseYamlDocument, valuesOf, type YamlDocument } from './yaml-read.ts'
 import { FIRST, isScalarValue, writeEntry, writeScalar, writeYaml } from './yaml-write.ts'
 
 interface Splice {
@@ -12,9 +12,10 @@ interface Splice {
 
 /** Sets keys, and deletes those that are null. The bytes of all others stay: comments, order, quotes. */
 export function editYaml(yaml: string, changes: Record<string, JsonValue | null>): string {
-  const before = parseYaml(yaml)
+  const document = parseYamlDocument(yaml)
+  const before = valuesOf(document)
   const after = merge(before, changes)
-  const edited = spliced(yaml, before, changes)
+  const edited = spliced(yaml, document, before, changes)
   // Anchors, flow style and other rarities: where splicing would say something else, everything is written anew.
   return edited !== null && means(edited, after) ? edited : writeYaml(after)
 }
@@ -37,8 +38,12 @@ function means(yaml: string, wanted: Metadata): boolean {
   }
 }
 
-function spliced(yaml: string, before: Metadata, changes: Record<string, JsonValue | null>): string | null {
-  const root = parseYamlDocument(yaml).contents
+function spliced(
+  yaml: string,
+  { contents: root }: YamlDocument,
+  before: Metadata,
+  changes: Record<string, JsonValue | null>,
+): string | null {
   if (root !== null && (!isMap(root) || root.flow)) return null
   const newline = yaml.includes('\r\n') ? '\r\n' : '\n'
   const places = placesOf(root)

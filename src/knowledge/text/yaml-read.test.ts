@@ -126,6 +126,50 @@ test('refuses frontmatter that is too long, however it is made', () => {
   refuses(`a: ${'x'.repeat(10_000_000)}`, /longer than/)
 })
 
+test('refuses aliases that stand for a long text many times', () => {
+  const uses = Array.from({ length: 3000 }, (_, at) => `b${at}: *x\n`).join('')
+  refuses(`a: &x "${'y'.repeat(30_000)}"\n${uses}`, /with its aliases it is longer than/)
+  refuses(`a: &x [${'y'.repeat(30_000)}]\nb: &y [*x, *x]\nc: *y\n`, /with its aliases it is longer than/)
+  assert.deepEqual(parseYaml('a: &x word\nb: [*x, *x]\n'), { a: 'word', b: ['word', 'word'] })
+})
+
+test('refuses frontmatter of too many pieces, whatever they are', () => {
+  for (const piece of [
+    '#\n',
+    '\n',
+    '-\n',
+    '- ',
+    '? ',
+    ':\n',
+    ']',
+    '}',
+    ',',
+    '&a ',
+    '!t ',
+    '*a ',
+    '%A\n',
+    'a: b: c\n',
+    'a: "\n',
+  ]) {
+    for (const start of ['', 'a: 1\n', 'a: [', 'a: {']) {
+      const yaml = start + piece.repeat((65_000 - start.length) / piece.length)
+      refuses(yaml, /marks between them are more than|nested|not a list of keys|line \d/)
+    }
+  }
+  refuses(Array.from({ length: 7000 }, (_, at) => `k${at}: 1\n`).join(''), /keep long lists in the body/)
+})
+
+test('one long text is one piece', () => {
+  const text = 'some words: [and], {marks} - more, '.repeat(1500)
+  assert.deepEqual(parseYaml(`a: |-\n  ${text}\n`), { a: text })
+})
+
+test('problems are told where they happened again after frontmatter was read', () => {
+  const before = Error.stackTraceLimit
+  assert.throws(() => parseYaml('a: [\n'))
+  assert.equal(Error.stackTraceLimit, before)
+})
+
 test('thousands of keys are read', () => {
   const keys = Array.from({ length: 4000 }, (_, at) => `k${at}: ${at}\n`).join('')
   assert.equal(Object.keys(parseYaml(keys)).length, 4000)

@@ -1,12 +1,8 @@
 import { isAlias, isMap, isScalar, LineCounter, parseDocument, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml'
-import { AppError } from '../../platform/errors/app-error.ts'
 import { dropUnstorable } from './clean-text.ts'
 import type { JsonValue, Metadata } from './metadata.ts'
+import { badYaml, checkKey, MAX_DEPTH, MAX_YAML, refuseCostlyYaml, tooDeep } from './yaml-bounds.ts'
 
-/** Longer frontmatter is refused: reading YAML is the slowest thing done to a note. In UTF-16 units. */
-export const MAX_YAML = 65_536
-export const MAX_DEPTH = 32
-export const MAX_KEY = 512
 // Values that stand in the text never come near; only aliases of aliases do.
 const MAX_VALUES = 100_000
 
@@ -23,7 +19,10 @@ const READING = {
 
 /** The values of frontmatter, all of them safe to write as JSON. What is not a mapping is refused. */
 export function parseYaml(yaml: string): Metadata {
-  const document = parseYamlDocument(yaml)
+  return valuesOf(parseYamlDocument(yaml))
+}
+
+export function valuesOf(document: YamlDocument): Metadata {
   if (document.contents === null) return {}
   if (!isMap(document.contents)) {
     throw badYaml('it is not a list of keys with values; write lines such as "status: draft"')
@@ -31,39 +30,40 @@ export function parseYaml(yaml: string): Metadata {
   return new Reading().mapping(document.contents, 1)
 }
 
+export type YamlDocument = ReturnType<typeof parseYamlDocument>
+
 export function parseYamlDocument(yaml: string) {
-  if (yaml.length > MAX_YAML) throw badYaml(`it is longer than ${MAX_YAML} characters`)
+  refuseCostlyYaml(yaml)
   const lines = new LineCounter()
-  const document = parseDocument(yaml, { ...READING, lineCounter: lines })
+  const document = withoutStacks(() => parseDocument(yaml, { ...READING, lineCounter: lines }))
   const problem = document.errors[0]
   if (problem === undefined) return document
   if (problem.message.includes('call stack')) throw tooDeep()
   throw badYaml(`line ${lines.linePos(problem.pos[0]).line}: ${problem.message.split('\n', 1)[0]}`)
 }
 
-export function badYaml(what: string): AppError {
-  return new AppError('invalid_argument', `The frontmatter (the part between the --- lines) cannot be used: ${what}.`)
-}
-
-export function tooDeep(): AppError {
-  return badYaml(`its values are nested more than ${MAX_DEPTH} deep`)
-}
-
-/** Refuses what could not be written back, or would not be an ordinary member of an object. */
-export function checkKey(key: string): void {
-  if (key === '__proto__') throw badYaml('the key __proto__ is not allowed')
-  if (key.length > MAX_KEY) throw badYaml(`a key is longer than ${MAX_KEY} characters`)
+/** The library makes an error of each of many thousand problems, of which one is told; where they happened takes nearly all of the time. */
+function withoutStacks<T>(parse: () => T): T {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return parse()
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
 }
 
 interface Anchored {
   value: JsonValue
   values: number
+  characters: number
 }
 
 /** Goes through the document in order, so an alias finds what its anchor meant at that place. */
 class Reading {
   readonly #anchors = new Map<string, Anchored>()
   #values = 0
+  #characters = 0
 
   mapping(map: YAMLMap, depth: number): Metadata {
     const result: Metadata = {}
@@ -71,7 +71,10 @@ class Reading {
       const name = dropUnstorable(isScalar(key) ? String(key.value) : String(this.#value(key, depth)))
       checkKey(name)
       if (Object.hasOwn(result, name)) throw badYaml(`the key "${name}" stands in it twice`)
-      if (isScalar(key) && key.anchor !== undefined) this.#anchors.set(key.anchor, { value: name, values: 1 })
+      if (isScalar(key) && key.anchor !== undefined) {
+        this.#anchors.set(key.anchor, { value: name, values: 1, characters: name.length })
+      }
+      this.#characters += name.length
       result[name] = this.#value(value, depth)
     }
     return result
@@ -80,11 +83,14 @@ class Reading {
   #value(node: unknown, depth: number): JsonValue {
     if (node === null || node === undefined) return null
     if (isAlias(node)) return this.#alias(node.source)
-    const before = this.#values
-    this.#count(1)
+    const before = { values: this.#values, characters: this.#characters }
     const value = this.#plainValue(node, depth)
+    this.#count(1, typeof value === 'string' ? value.length : 0)
     const anchor = (node as { anchor?: string }).anchor
-    if (anchor !== undefined) this.#anchors.set(anchor, { value, values: this.#values - before })
+    if (anchor !== undefined) {
+      const values = this.#values - before.values
+      this.#anchors.set(anchor, { value, values, characters: this.#characters - before.characters })
+    }
     return value
   }
 
@@ -98,13 +104,15 @@ class Reading {
   #alias(name: string): JsonValue {
     const anchored = this.#anchors.get(name)
     if (anchored === undefined) throw badYaml(`the alias *${name} has no anchor before it`)
-    this.#count(anchored.values)
+    this.#count(anchored.values, anchored.characters)
     return anchored.value
   }
 
-  #count(values: number): void {
+  #count(values: number, characters: number): void {
     this.#values += values
+    this.#characters += characters
     if (this.#values > MAX_VALUES) throw badYaml(`its aliases stand for more than ${MAX_VALUES} values`)
+    if (this.#characters > MAX_YAML) throw badYaml(`with its aliases it is longer than ${MAX_YAML} characters`)
   }
 }
 

@@ -248,3 +248,22 @@ test('any metadata comes back the same', () => {
     { numRuns: 1500 },
   )
 })
+
+test('what would be too much to be read again is not written', () => {
+  const short = Object.fromEntries(Array.from({ length: 6000 }, (_, at) => [`k${at}`, 1]))
+  assert.throws(() => writeYaml(short), /marks between them are more than/)
+  assert.throws(() => writeYaml({ list: Array(10_000).fill(1) }), /marks between them are more than/)
+  assert.throws(() => writeYaml({ list: Array(100_000).fill([1]) }), /longer than/)
+})
+
+test('no more is written than can be kept', () => {
+  let asked = 0
+  const item = {
+    get name() {
+      asked++
+      return 'x'.repeat(1000)
+    },
+  }
+  assert.throws(() => writeYaml({ list: Array(10_000).fill(item) }), /longer than/)
+  assert.ok(asked < 1000, String(asked))
+})

@@ -1,6 +1,6 @@
 import { dropUnstorable } from './clean-text.ts'
 import type { JsonValue, Metadata } from './metadata.ts'
-import { badYaml, checkKey, MAX_DEPTH, MAX_YAML, tooDeep } from './yaml-read.ts'
+import { badYaml, checkKey, MAX_DEPTH, MAX_YAML, refuseCostlyYaml, tooDeep, tooLong } from './yaml-bounds.ts'
 
 export const FIRST = ['title', 'type', 'permalink']
 
@@ -16,9 +16,10 @@ export function writeYaml(metadata: Metadata): string {
   }
   for (const key of Object.keys(metadata)) {
     const value = metadata[key]
-    if (value !== undefined && !FIRST.includes(key)) yaml += writeEntry(key, value)
+    if (value !== undefined && !FIRST.includes(key)) yaml = added(yaml, writeEntry(key, value))
   }
-  if (yaml.length > MAX_YAML) throw badYaml(`it is longer than ${MAX_YAML} characters`)
+  // What is kept must be readable again.
+  refuseCostlyYaml(yaml)
   return yaml
 }
 
@@ -50,16 +51,22 @@ function afterKey(value: JsonValue, indent: string, depth: number): string {
 // A collection begins where its first line stands already; the lines after it are indented.
 function list(items: JsonValue[], indent: string, depth: number): string {
   let yaml = ''
-  for (const item of items) yaml += `${yaml === '' ? '' : indent}- ${inList(item, `${indent}  `, depth)}`
+  for (const item of items) yaml = added(yaml, `${yaml === '' ? '' : indent}- ${inList(item, `${indent}  `, depth)}`)
   return yaml
 }
 
 function mapping(map: { [key: string]: JsonValue }, indent: string, depth: number): string {
   let yaml = ''
   for (const [key, value] of Object.entries(map)) {
-    if (value !== undefined) yaml += (yaml === '' ? '' : indent) + writeEntry(key, value, indent, depth)
+    if (value !== undefined) yaml = added(yaml, (yaml === '' ? '' : indent) + writeEntry(key, value, indent, depth))
   }
   return yaml
+}
+
+/** No more is written than can be kept, of however many values. */
+function added(yaml: string, more: string): string {
+  if (yaml.length + more.length > MAX_YAML) throw tooLong()
+  return yaml + more
 }
 
 function inList(item: JsonValue, indent: string, depth: number): string {
