@@ -6,7 +6,7 @@ import { MOST_OPERATIONS } from '../../src/knowledge/batch/schema-batch.ts'
 import { MOST_STREAMS, MOST_STREAMS_OF_CALLER } from '../../src/knowledge/history/change-streams.ts'
 import { TOMBSTONES_KEPT_MS } from '../../src/knowledge/history/changes-feed.ts'
 import { MOST_INCOMING } from '../../src/knowledge/link/store-relations.ts'
-import { MAX_CONTENT } from '../../src/knowledge/note/note-input.ts'
+import { MAX_CONTENT, MAX_LINES } from '../../src/knowledge/note/note-input.ts'
 import { LONGEST_NAME } from '../../src/knowledge/project/project-name.ts'
 import { LONGEST_PATH } from '../../src/knowledge/project/project-path.ts'
 import { LONGEST_TOPIC } from '../../src/knowledge/prompt/schema-prompt.ts'
@@ -24,6 +24,7 @@ test('docs/knowledge.md names the limits that the code has', () => {
   )
   for (const [what, numbers] of [
     ['Text of a note, frontmatter included', [MAX_CONTENT]],
+    ['Lines of a note', [MAX_LINES]],
     ['Frontmatter', [MAX_YAML, MAX_DEPTH, MAX_KEY, MAX_PIECES]],
     ['Target of a link', [MAX_LINK_NAME]],
     ['Operations in a batch', [1, MOST_OPERATIONS, LONGEST_MS / 1_000]],

@@ -85,7 +85,7 @@ eachServer('hostile input', (api) => {
   }
 
   /** Refused with the status, or a note in order; and the server still answers. */
-  async function send(wish: Parameters<NotesApi['create']>[0], status: number): Promise<WireNote> {
+  async function send(wish: Parameters<NotesApi['create']>[0], status: number): Promise<WireNote & { detail: string }> {
     const { body } = await api().post({ directory: 'hostile', ...wish }, status)
     if (status === 201) await assertInOrder(body)
     else assert.equal(typeof body.detail, 'string')
@@ -191,6 +191,17 @@ eachServer('hostile input', (api) => {
     }
     await api().patch(note.external_id, bomb, 400)
     await assertInOrder(await api().get(note.external_id))
+    await api().delete(note.external_id)
+  })
+
+  test('a text of too many lines is refused, however they end', async () => {
+    for (const end of ['\n', '\r', '\r\n']) {
+      const { detail } = await send({ title: 'Lines', content: `a${end}`.repeat(250_001) }, 413)
+      assert.match(detail, /more than the 250000 lines/)
+    }
+    const note = await send({ title: 'Lines', content: 'a\n'.repeat(240_000) }, 201)
+    const { body } = await api().patch(note.external_id, { operation: 'append', content: 'b\n'.repeat(20_000) }, 400)
+    assert.match(body.detail, /more than 250000 lines/)
     await api().delete(note.external_id)
   })
 

@@ -28,7 +28,7 @@ export class BatchService {
     for (const operation of operations) {
       try {
         refuseLate()
-        outcomes.push(await writeIn(this.#deps, writer, projectId, workOf(operation, settings)))
+        outcomes.push(await writeIn(this.#deps, writer, projectId, await workOf(operation, settings)))
       } catch (error) {
         outcomes.push({ error })
       }
@@ -65,7 +65,7 @@ export class BatchService {
     const works: NoteWork<Done>[] = []
     for (const operation of operations) {
       try {
-        works.push(workOf(operation, this.#deps.settings))
+        works.push(await workOf(operation, this.#deps.settings))
       } catch (error) {
         works.push(() => Promise.reject(error))
         break

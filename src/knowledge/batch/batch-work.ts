@@ -11,15 +11,15 @@ import type { BatchOperation } from './schema-batch.ts'
 export type Done = { status: 200 | 201; note: Note } | { status: 200; isDeleted: boolean }
 
 /** One operation of a batch, judged as its route would; throws what the route would answer with. */
-export function workOf(operation: BatchOperation, settings: KnowledgeSettings): NoteWork<Done> {
+export async function workOf(operation: BatchOperation, settings: KnowledgeSettings): Promise<NoteWork<Done>> {
   switch (operation.op) {
     case 'create': {
-      const work = creating(noteInput(operation), settings)
+      const work = await creating(noteInput(operation), settings)
       return async (tx, context) => ({ status: 201, note: (await work(tx, context)).note })
     }
     case 'put': {
       const preconditions = { ifMatch: operation.if_match, ifNoneMatch: operation.if_none_match }
-      const work = replacing(operation.entity_id, noteInput(operation), preconditions, settings)
+      const work = await replacing(operation.entity_id, noteInput(operation), preconditions, settings)
       return async (tx, context) => {
         const { isNew, note } = await work(tx, context)
         return { status: isNew ? 201 : 200, note }

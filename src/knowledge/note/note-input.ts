@@ -3,12 +3,17 @@ import type { KnowledgeSettings } from '../deps.ts'
 import { cleanMetadata } from '../text/clean-metadata.ts'
 import { cleanText, type Metadata, parseYaml, splitText } from '../text/frontmatter.ts'
 import { canonicalType, permalinkOf, typeOf } from '../text/note-metadata.ts'
-import { type ParsedBody, parseBody } from '../text/parse-body.ts'
+import { type ParsedBody, parseBody, parsingBody } from '../text/parse-body.ts'
 import { cleanDirectory, fileNameFor, joinPath } from '../text/path.ts'
+import { inTurns } from '../text/steps.ts'
 import { trimBlankLines } from '../text/trim-blank-lines.ts'
 
 /** In UTF-16 units. A book has about a million; parsing it takes a tenth of a second. */
 export const MAX_CONTENT = 2_000_000
+/** What it takes to parse a text, to compare it and to find places in it goes by its lines as well. */
+export const MAX_LINES = 250_000
+// Parsing more than this takes long enough to let others have their turn meanwhile.
+const LONG_BODY = 100_000
 
 /** What a caller wants a note to be. */
 export interface NoteInput {
@@ -36,7 +41,7 @@ export interface PreparedNote {
 
 const OWN_KEYS = ['title', 'type', 'permalink']
 
-export function prepareNote(input: NoteInput, settings: KnowledgeSettings): PreparedNote {
+export async function prepareNote(input: NoteInput, settings: KnowledgeSettings): Promise<PreparedNote> {
   const directory = cleanDirectory(input.directory, 'directory')
   const title = cleanText(input.title).trim()
   const filePath = joinPath(directory, fileNameFor(title, settings.kebab_filenames))
@@ -52,16 +57,30 @@ export function prepareNote(input: NoteInput, settings: KnowledgeSettings): Prep
     permalink: permalinkOf(own),
     metadata: { ...without(own, OWN_KEYS), ...without(cleanMetadata(input.metadata ?? {}), OWN_KEYS) },
     body: ownBody,
-    parsed: parseBody(ownBody),
+    parsed: ownBody.length > LONG_BODY ? await inTurns(parsingBody(ownBody)) : parseBody(ownBody),
   }
 }
 
 function refuseLongContent(content: string): void {
-  if (content.length <= MAX_CONTENT) return
-  throw new AppError(
-    'too_large',
-    `The content has ${content.length} characters, more than the ${MAX_CONTENT} that a note may have: split it`,
-  )
+  if (content.length > MAX_CONTENT) {
+    throw new AppError(
+      'too_large',
+      `The content has ${content.length} characters, more than the ${MAX_CONTENT} that a note may have: split it`,
+    )
+  }
+  if (hasTooManyLines(content)) {
+    throw new AppError('too_large', `The content has more than the ${MAX_LINES} lines that a note may have: split it`)
+  }
+}
+
+export function hasTooManyLines(text: string): boolean {
+  if (text.length <= MAX_LINES) return false
+  let lines = 1
+  for (let at = 0; at < text.length && lines <= MAX_LINES; at++) {
+    const code = text.charCodeAt(at)
+    if (code === 10 || (code === 13 && text.charCodeAt(at + 1) !== 10)) lines++
+  }
+  return lines > MAX_LINES
 }
 
 function without(metadata: Metadata, keys: readonly string[]): Metadata {

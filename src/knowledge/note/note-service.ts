@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { requireProject } from '../project/look-up.ts'
@@ -21,6 +22,8 @@ export interface NotePlace {
   noteId: string
 }
 
+const MANY_OBSERVATIONS = 10_000
+
 export class NoteService {
   readonly #deps: KnowledgeDeps
   readonly #cache: NoteCache
@@ -31,13 +34,14 @@ export class NoteService {
   }
 
   /** `also` is part of the same transaction. */
-  create(
+  async create(
     writer: Writer,
     projectId: string,
     input: NoteInput,
     also?: (tx: Transaction, document: EntityDocument) => Promise<void>,
   ): Promise<EntityDocument> {
-    return this.#write(writer, projectId, creating(input, this.#deps.settings), async (tx, written) => {
+    const work = await creating(input, this.#deps.settings)
+    return this.#write(writer, projectId, work, async (tx, written) => {
       const document = await documentOf(tx, written)
       await also?.(tx, document)
       return document
@@ -45,13 +49,13 @@ export class NoteService {
   }
 
   /** Replaces the note in place, or makes one with exactly this id. */
-  replace(
+  async replace(
     writer: Writer,
     { projectId, noteId }: NotePlace,
     input: NoteInput,
     preconditions: Preconditions,
   ): Promise<{ isNew: boolean; document: EntityDocument }> {
-    const work = replacing(noteId, input, preconditions, this.#deps.settings)
+    const work = await replacing(noteId, input, preconditions, this.#deps.settings)
     return this.#write(writer, projectId, work, async (tx, written) => ({
       isNew: written.isNew,
       document: await documentOf(tx, written),
@@ -82,6 +86,8 @@ export class NoteService {
     const whole = await readWhole(db, project, knowledgeId(noteId))
     if (whole === undefined) throw noteNotFound(noteId)
     const { note, parts } = whole
+    // Reading so many took a while, as writing them will.
+    if (parts.observations.length > MANY_OBSERVATIONS) await nextTurn()
     const answer = { etag: etagOf(note), body: Buffer.from(JSON.stringify(toDocument(note, parts))) }
     // Of one that leaves notes out, nobody would know that a note which is left out has changed.
     if (parts.incoming.isTruncated) return answer

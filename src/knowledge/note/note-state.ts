@@ -14,7 +14,7 @@ import { permalinkOf, titleOf, typeOf } from '../text/note-metadata.ts'
 import { type ParsedBody, parseBody } from '../text/parse-body.ts'
 import { stemOf } from '../text/path.ts'
 import type { NoteWithContent } from './note.ts'
-import { MAX_CONTENT, type PreparedNote } from './note-input.ts'
+import { hasTooManyLines, MAX_CONTENT, MAX_LINES, type PreparedNote } from './note-input.ts'
 
 /** All of a note that its text and its place say: what a write leads to. */
 export interface NoteState {
@@ -103,8 +103,10 @@ export function refuseUnfit(state: NoteState, whenTooLong?: 'too_large'): void {
 
 /** Asked before a text is parsed, too: that of one as long as a request may be takes a while. */
 export function refuseLongText(text: string, code: 'too_large' | 'invalid_argument' = 'invalid_argument'): void {
-  if (text.length <= MAX_CONTENT) return
-  throw new AppError(code, `The note would have more than ${MAX_CONTENT} characters: split it`)
+  if (text.length > MAX_CONTENT) {
+    throw new AppError(code, `The note would have more than ${MAX_CONTENT} characters: split it`)
+  }
+  if (hasTooManyLines(text)) throw new AppError(code, `The note would have more than ${MAX_LINES} lines: split it`)
 }
 
 function stateOf(metadata: Metadata, filePath: string) {

@@ -23,21 +23,21 @@ import { isExternalIdTaken } from './store-notes.ts'
 import { changeNote, createNote, removeNote, type WriteContext, type WrittenNote } from './write-note.ts'
 import type { NoteWork } from './write-transaction.ts'
 
-export function creating(input: NoteInput, settings: KnowledgeSettings): NoteWork<WrittenNote> {
-  const prepared = prepareNote(input, settings)
+export async function creating(input: NoteInput, settings: KnowledgeSettings): Promise<NoteWork<WrittenNote>> {
+  const prepared = await prepareNote(input, settings)
   return (tx, context) => insertPrepared(tx, context, newId(), prepared)
 }
 
 /** Replaces the note in place, or makes one with exactly this id. */
-export function replacing(
+export async function replacing(
   noteId: string,
   input: NoteInput,
   preconditions: Preconditions,
   settings: KnowledgeSettings,
-): NoteWork<WrittenNote & { isNew: boolean }> {
+): Promise<NoteWork<WrittenNote & { isNew: boolean }>> {
   const externalId = knowledgeId(noteId)
   if (externalId === null) throw new AppError('unprocessable', 'entity_id must be a UUID to write a note under it')
-  const prepared = prepareNote(input, settings)
+  const prepared = await prepareNote(input, settings)
   return async (tx, context) => {
     const before = await lookUpNote(tx, context.project, externalId)
     checkPreconditions(before, preconditions)

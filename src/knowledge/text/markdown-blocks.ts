@@ -1,5 +1,6 @@
 import MarkdownIt from 'markdown-it'
 import { plainBlocks } from './plain-blocks.ts'
+import { atOnce, type Steps } from './steps.ts'
 
 export interface TextBlock {
   /** `item` is the first paragraph of a list item. */
@@ -64,14 +65,33 @@ markdown.block.ruler.before('blockquote', 'too_deep', tooDeep)
 
 /** The texts of a document in order, without code and other HTML. Line ends inside them are always `\n`. */
 export function readBlocks(body: string): TextBlock[] {
+  return atOnce(readingBlocks(body))
+}
+
+/** The same, which can be left alone between two blocks that contain one another not. */
+export function* readingBlocks(body: string): Steps<TextBlock[]> {
   const source = withLineFeeds(body)
-  return plainBlocks(source) ?? blocksByRules(source)
+  return plainBlocks(source) ?? (yield* readingByRules(source))
 }
 
 /** The same for every text. */
 export function blocksByRules(source: string): TextBlock[] {
-  const tokens = tokensOf(source)
+  return atOnce(readingByRules(source))
+}
+
+function* readingByRules(source: string): Steps<TextBlock[]> {
   const blocks: TextBlock[] = []
+  const tokens: Token[] = []
+  for (const _step of outermost(source, tokens)) {
+    addBlocks(blocks, tokens)
+    // Those of a long text are a hundred times as large as the text.
+    tokens.length = 0
+    yield
+  }
+  return blocks
+}
+
+function addBlocks(blocks: TextBlock[], tokens: Token[]): void {
   let quotes = 0
   for (let at = 0; at < tokens.length; at++) {
     const token = tokens[at] as Token
@@ -89,7 +109,17 @@ export function blocksByRules(source: string): TextBlock[] {
         addAfterComment(blocks, token.content, quotes > 0)
     }
   }
-  return blocks
+}
+
+/** Adds the tokens of one block after the other, of those that no other contains. */
+function* outermost(source: string, tokens: Token[]): Steps<void> {
+  const state = new LeanState(source, markdown, {}, tokens)
+  const rules = markdown.block.ruler.getRules('')
+  for (let line = state.skipEmptyLines(0); line < state.lineMax; line = state.skipEmptyLines(state.line)) {
+    state.line = line
+    rules.some((rule) => rule(state, line, state.lineMax, false))
+    yield
+  }
 }
 
 /** The lines that hold those texts, counted from 0, the last not included. Text that lies too deep is left out. */
@@ -108,7 +138,7 @@ function withLineFeeds(body: string): string {
 
 function tokensOf(source: string): Token[] {
   const tokens: Token[] = []
-  markdown.block.parse(source, markdown, {}, tokens)
+  atOnce(outermost(source, tokens))
   return tokens
 }
 

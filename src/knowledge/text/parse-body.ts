@@ -1,6 +1,7 @@
 import { readExplicit } from './explicit-relation.ts'
-import { readBlocks, type TextBlock } from './markdown-blocks.ts'
+import { readingBlocks, type TextBlock } from './markdown-blocks.ts'
 import { type ParsedObservation, readObservation } from './observations.ts'
+import { atOnce, type Steps } from './steps.ts'
 import { hasLinks, type InlineSpans, type LinkTarget, readTarget, type Span, scanInline } from './wikilinks.ts'
 
 export type { ParsedObservation } from './observations.ts'
@@ -22,8 +23,16 @@ const INLINE = 'links_to'
 
 /** Everything that is derived from the text of a note, in time proportional to its length. */
 export function parseBody(body: string): ParsedBody {
+  return atOnce(parsingBody(body))
+}
+
+/** The same, which can be left alone from time to time. */
+export function* parsingBody(body: string): Steps<ParsedBody> {
   const reading = new BodyReading()
-  for (const block of readBlocks(body)) reading.block(block)
+  for (const block of yield* readingBlocks(body)) {
+    reading.block(block)
+    yield
+  }
   return reading.result
 }
 

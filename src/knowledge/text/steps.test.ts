@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { parseBody, parsingBody } from './parse-body.ts'
+import { atOnce, inTurns } from './steps.ts'
+
+function* counting(steps: number) {
+  for (let at = 0; at < steps; at++) yield
+  return steps
+}
+
+/** How often the event loop came round while the work went on. */
+async function turnsDuring(work: Promise<unknown>): Promise<number> {
+  let turns = 0
+  let next = setImmediate(function again() {
+    turns++
+    next = setImmediate(again)
+  })
+  await work
+  clearImmediate(next)
+  return turns
+}
+
+test('others have their turn while long work goes on, and none while short work does', async () => {
+  assert.equal(await inTurns(counting(10)), 10)
+  assert.equal(atOnce(counting(100_000)), 100_000)
+  assert.equal(await turnsDuring(inTurns(counting(1_000))), 0)
+  assert.ok((await turnsDuring(inTurns(counting(100_000)))) >= 20)
+})
+
+test('a long text is parsed in turns, whatever it is made of, to the same result', async () => {
+  for (const piece of [
+    'a\n=\n',
+    '- [a] b #t\n',
+    '> quote\n\n',
+    '# h\n',
+    '- r [[x]]\n\n***\n',
+    'text [[y]]\n\n    code\n',
+    '```\n- [no]\n```\n',
+  ]) {
+    const body = piece.repeat(20_000)
+    const work = inTurns(parsingBody(body))
+    assert.ok((await turnsDuring(work)) >= 5, piece)
+    assert.deepEqual(await work, parseBody(body), piece)
+  }
+})

@@ -1,0 +1,23 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+
+/** Work that may be left alone wherever it yields. */
+export type Steps<T> = Generator<undefined, T, undefined>
+
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+// A few milliseconds of what the steps are made of.
+const STEPS_AT_ONCE = 2_000
+
+/** Others have their turn every now and then. */
+export async function inTurns<T>(steps: Steps<T>): Promise<T> {
+  for (let taken = 1; ; taken++) {
+    const step = steps.next()
+    if (step.done) return step.value
+    if (taken % STEPS_AT_ONCE === 0) await nextTurn()
+  }
+}
