@@ -33,6 +33,7 @@ const server = await createHttpServer({
     header_limit: 16 * 1024,
     request_timeout: 30_000,
     idle_timeout: 60_000,
+    unread_timeout: 10_000,
     keep_alive_timeout: 60_000,
     max_connections: 0,
   },

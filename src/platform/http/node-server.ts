@@ -28,6 +28,7 @@ export function createNodeServer(
     request.requestId = requestId
     const url = request.url as string
     response.begin(requestId, accessLog, isSharedAcrossOrigins(url) ? CORS_HEADERS : PLAIN_HEADERS)
+    response.unreadMs = settings.unread_timeout
     const isUsual = url.charCodeAt(0) === SLASH && url.length <= maxUrlLength && countHosts(request) === 1
     const refusal = isUsual ? null : refusalOf(request, maxUrlLength)
     const shortcut = shortcuts.get(url)

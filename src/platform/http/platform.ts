@@ -21,6 +21,7 @@ export interface HttpSettings {
   /** Milliseconds, 0 for none, as all of these. */
   request_timeout: number
   idle_timeout: number
+  unread_timeout: number
   keep_alive_timeout: number
   max_connections: number
 }

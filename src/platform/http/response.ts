@@ -16,6 +16,9 @@ export interface RequestRecorder {
   isClosing(): boolean
 }
 
+// Smaller answers fit into what is kept of every connection anyway.
+const LARGE_BYTES = 1024 * 1024
+
 export class HttpRequest extends IncomingMessage {
   requestId = ''
 }
@@ -31,6 +34,8 @@ export class HttpResponse<Request extends IncomingMessage = IncomingMessage> ext
   label: RouteLabel | null = null
   principalId: string | null = null
   recorder: RequestRecorder | null = null
+  /** How long a caller may take nothing of a large answer, in milliseconds; 0 for ever. */
+  unreadMs = 0
   #startedMs = 0
   #isRecorded = false
 
@@ -59,7 +64,23 @@ export class HttpResponse<Request extends IncomingMessage = IncomingMessage> ext
   override end(chunk?: any, encoding?: any, callback?: any): this {
     super.end(chunk, encoding, callback)
     this.#report(this.destroyed ? 499 : this.statusCode)
+    if (this.unreadMs > 0 && this.writableLength > LARGE_BYTES) this.#cutOffUnread()
     return this
+  }
+
+  /** Node looks itself whether anything went out meanwhile. An answer that waits for one before it has no socket yet. */
+  #cutOffUnread(): void {
+    if (this.socket === null) this.once('socket', () => this.#cutOffUnread())
+    else {
+      const { socket, unreadMs } = this
+      const before = socket.timeout ?? 0
+      if (before > 0 && before <= unreadMs) return
+      socket.setTimeout(unreadMs)
+      // The next request may take its time again, unless Node has set another one for the pause before it.
+      this.once('finish', () => {
+        if (socket.timeout === unreadMs) socket.setTimeout(before)
+      })
+    }
   }
 
   override destroy(error?: Error): this {

@@ -91,6 +91,40 @@ test('an answer that has begun and does not go on is an idle connection', async 
   assert.match(await exchange(platform.port, 'GET /begins HTTP/1.1\r\nHost: x\r\n\r\n'), /^HTTP\/1\.1 200 /)
 })
 
+function largeRoute(megabytes: number) {
+  return (server: FastifyInstance) => server.get('/large', async () => Buffer.alloc(megabytes * 1024 * 1024, 'x'))
+}
+
+const LARGE = 'GET /large HTTP/1.1\r\nHost: x\r\n\r\n'
+
+test('a caller that does not read a large answer is cut off, also one that waits for another', {
+  timeout: 60_000,
+}, async (t) => {
+  await using platform = await startPlatform({
+    routes: largeRoute(32),
+    settings: { unread_timeout: 100, idle_timeout: 0, keep_alive_timeout: 0 },
+  })
+  const closed = new Promise<void>((resolve) => {
+    platform.server.server.on('connection', (socket) => socket.once('close', () => resolve()))
+  })
+  const socket = connect({ port: platform.port, host: '127.0.0.1', signal: t.signal }).on('error', () => {})
+  socket.pause()
+  socket.write(`GET /livez HTTP/1.1\r\nHost: x\r\n\r\n${LARGE}`)
+  await closed
+  socket.destroy()
+})
+
+test('a connection whose large answer was read goes on as before', async () => {
+  await using platform = await startPlatform({ routes: largeRoute(8), settings: { unread_timeout: 9_999 } })
+  const timeouts: (number | undefined)[] = []
+  platform.server.server.on('request', (request, response) => {
+    response.once('finish', () => setImmediate(() => timeouts.push(request.socket.timeout)))
+  })
+  const answer = await exchange(platform.port, `${LARGE}GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)
+  assert.deepEqual(answer.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 200'])
+  assert.ok(!timeouts.includes(9_999), String(timeouts))
+})
+
 test('connections beyond the limit are refused, the others go on', async () => {
   await using platform = await startPlatform({ settings: { max_connections: 1 } })
   const first = connect(platform.port, '127.0.0.1')

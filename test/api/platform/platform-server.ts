@@ -67,6 +67,7 @@ export const SETTINGS: HttpSettings = {
   header_limit: 16_384,
   request_timeout: 30_000,
   idle_timeout: 72_000,
+  unread_timeout: 10_000,
   keep_alive_timeout: 72_000,
   max_connections: 0,
 }

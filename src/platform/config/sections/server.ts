@@ -67,6 +67,12 @@ export const serverSettings = group(
       default: '72s',
       max: '1d',
     }),
+    unread_timeout: duration({
+      description:
+        'A caller that takes nothing of an answer of more than a megabyte for this long is cut off; 0 never.',
+      default: '10s',
+      max: '1d',
+    }),
     keep_alive_timeout: duration({
       description: 'How long a connection is kept for a next request; longer than that of a proxy before it.',
       default: '72s',
