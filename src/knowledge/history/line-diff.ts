@@ -1,3 +1,5 @@
+import type { Steps } from '../text/steps.ts'
+
 /** Lines of the old text from `oldStart` were replaced by lines of the new one from `newStart`; both ends exclusive. */
 export interface LineChange {
   oldStart: number
@@ -16,13 +18,15 @@ export function linesOf(text: string): string[] {
 }
 
 /** The changed ranges in their order: a shortest edit (Myers' greedy algorithm) as long as that takes bounded work. */
-export function diffLines(before: readonly string[], after: readonly string[]): LineChange[] {
+export function* diffLines(before: readonly string[], after: readonly string[]): Steps<LineChange[]> {
   const shorter = Math.min(before.length, after.length)
   let head = 0
   while (head < shorter && before[head] === after[head]) head++
   let tail = 0
   while (tail < shorter - head && before[before.length - 1 - tail] === after[after.length - 1 - tail]) tail++
-  const [old, now] = numbered(before.slice(head, before.length - tail), after.slice(head, after.length - tail))
+  const numbers = new Map<string, number>()
+  const old = yield* numbering(before.slice(head, before.length - tail), numbers)
+  const now = yield* numbering(after.slice(head, after.length - tail), numbers)
   if (old.length === 0 && now.length === 0) return []
   const changes = shortestEdit(old, now) ?? [{ oldStart: 0, oldEnd: old.length, newStart: 0, newEnd: now.length }]
   return changes.map(({ oldStart, oldEnd, newStart, newEnd }) => ({
@@ -34,15 +38,15 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
 }
 
 /** Equal lines get equal numbers: comparing those is cheap. */
-function numbered(before: readonly string[], after: readonly string[]): [Int32Array, Int32Array] {
-  const numbers = new Map<string, number>()
-  const numberOf = (line: string) => {
+function* numbering(lines: readonly string[], numbers: Map<string, number>): Steps<Int32Array> {
+  const numbered = new Int32Array(lines.length)
+  for (const [at, line] of lines.entries()) {
     const known = numbers.get(line)
-    if (known !== undefined) return known
-    numbers.set(line, numbers.size)
-    return numbers.size - 1
+    if (known === undefined) numbers.set(line, numbers.size)
+    numbered[at] = known ?? numbers.size - 1
+    yield
   }
-  return [Int32Array.from(before, numberOf), Int32Array.from(after, numberOf)]
+  return numbered
 }
 
 /** Null when the texts are too different. */

@@ -12,6 +12,7 @@ import type { EntityDocument } from '../note/schema-notes.ts'
 import { changeNote, type WriteContext, type WrittenNote } from '../note/write-note.ts'
 import { type Writer, writeIn } from '../note/write-transaction.ts'
 import { requireProject } from '../project/look-up.ts'
+import { inTurns } from '../text/steps.ts'
 import { currentRevision, findRevision, listRevisions, type Revision } from './store-revisions.ts'
 import { type UnifiedDiff, unifiedDiff } from './unified-diff.ts'
 
@@ -60,7 +61,7 @@ export class RevisionService {
       const from = wanted.from ?? Math.max(1, to - 1)
       return [await requireRevision(snapshot, note, from), await requireRevision(snapshot, note, to)] as const
     })
-    const diff = unifiedDiff(labelled(before), labelled(after))
+    const diff = await inTurns(unifiedDiff(labelled(before), labelled(after)))
     return { ...diff, from: before.version, to: after.version }
   }
 

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { atOnce } from '../text/steps.ts'
 import { diffLines, linesOf } from './line-diff.ts'
 import { unifiedDiff } from './unified-diff.ts'
 
 function diff(before: string, after: string): string {
-  return unifiedDiff({ label: 'a', text: before }, { label: 'b', text: after }).text
+  return atOnce(unifiedDiff({ label: 'a', text: before }, { label: 'b', text: after })).text
 }
 
 test('shows changed lines with three lines around them', () => {
@@ -32,7 +33,7 @@ test('a text that begins or ends from nothing names line zero', () => {
 })
 
 test('equal texts have no difference', () => {
-  assert.deepEqual(unifiedDiff({ label: 'a', text: 'x' }, { label: 'b', text: 'x' }), {
+  assert.deepEqual(atOnce(unifiedDiff({ label: 'a', text: 'x' }, { label: 'b', text: 'x' })), {
     text: '',
     added: 0,
     removed: 0,
@@ -40,7 +41,7 @@ test('equal texts have no difference', () => {
 })
 
 test('a label never adds a line', () => {
-  const { text } = unifiedDiff({ label: 'a\n+++ x', text: '1\n' }, { label: 'b', text: '2\n' })
+  const { text } = atOnce(unifiedDiff({ label: 'a\n+++ x', text: '1\n' }, { label: 'b', text: '2\n' }))
   assert.equal(text.split('\n')[1], '+++ b')
 })
 
@@ -49,7 +50,7 @@ const lines = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', 'd\n', '\n'), { maxL
 test('the changes make the new text of the old one, and no shorter edit does', () => {
   fc.assert(
     fc.property(lines, lines, (before, after) => {
-      const changes = diffLines(before, after)
+      const changes = atOnce(diffLines(before, after))
       const rebuilt: string[] = []
       let at = 0
       for (const { oldStart, oldEnd, newStart, newEnd } of changes) {
@@ -81,5 +82,13 @@ function longestCommon(one: readonly string[], other: readonly string[]): number
 test('texts that have nothing in common are shown as replaced, whatever their size', () => {
   const before = Array.from({ length: 20_000 }, (_, index) => `old ${index}\n`).join('')
   const after = Array.from({ length: 20_000 }, (_, index) => `new ${index}\n`).join('')
-  assert.equal(diffLines(linesOf(before), linesOf(after)).length, 1)
+  assert.equal(atOnce(diffLines(linesOf(before), linesOf(after))).length, 1)
+})
+
+test('long texts are compared step by step, so that others have their turn between them', () => {
+  const text = (from: number) => Array.from({ length: 20_000 }, (_, at) => `line ${from + at}\n`).join('')
+  const steps = unifiedDiff({ label: 'a', text: text(0) }, { label: 'b', text: text(50_000) })
+  let taken = 0
+  while (!steps.next().done) taken++
+  assert.ok(taken >= 40_000, String(taken))
 })

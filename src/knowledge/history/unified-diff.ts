@@ -1,3 +1,4 @@
+import type { Steps } from '../text/steps.ts'
 import { diffLines, type LineChange, linesOf } from './line-diff.ts'
 
 export interface UnifiedDiff {
@@ -10,14 +11,16 @@ export interface UnifiedDiff {
 const CONTEXT = 3
 const NO_LINE_END = '\n\\ No newline at end of file\n'
 
+interface Labelled {
+  label: string
+  text: string
+}
+
 /** The difference of two texts in the format that `patch` and people read. */
-export function unifiedDiff(
-  before: { label: string; text: string },
-  after: { label: string; text: string },
-): UnifiedDiff {
+export function* unifiedDiff(before: Labelled, after: Labelled): Steps<UnifiedDiff> {
   const old = linesOf(before.text)
   const now = linesOf(after.text)
-  const changes = diffLines(old, now)
+  const changes = yield* diffLines(old, now)
   if (changes.length === 0) return { text: '', added: 0, removed: 0 }
   const parts = [`--- ${oneLine(before.label)}\n+++ ${oneLine(after.label)}\n`]
   for (const hunk of hunksOf(changes)) parts.push(hunkText(hunk, old, now))
