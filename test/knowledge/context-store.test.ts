@@ -181,6 +181,27 @@ eachDatabase('context', ({ open }) => {
     assert.deepEqual(await ask({ name: '*', depth: 1, maxRelated: 1, pageSize: 3 }), [['b.md'], ['a.md'], ['old.md']])
   })
 
+  test('of many notes lets others have their turn while it is read', async () => {
+    const db = await open()
+    const rows = Array.from({ length: 100 }, (_, at) => ({
+      path: `n${at}.md`,
+      updatedAt: 1_000,
+      links: [`n${(at * 7 + 1) % 100}.md`],
+    }))
+    const { project } = await write(db, rows)
+    const index = await runningIndex(db)
+    let turns = 0
+    let next = setImmediate(function again() {
+      turns++
+      next = setImmediate(again)
+    })
+    const query = { ...DEFAULTS, depth: 3, pageSize: 100 }
+    const { results } = await db.read((snapshot) => buildContext(snapshot, index, project, query))
+    clearImmediate(next)
+    assert.equal(results.length, 100)
+    assert.ok(turns >= 30, String(turns))
+  })
+
   test('of a crowded neighbourhood reads no more than its limits, without reading tables from end to end', async () => {
     const db = await open()
     const leaves = Array.from({ length: 700 }, (_, n) => `leaf ${n}.md`)

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Database, Reader } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
@@ -43,6 +44,8 @@ export interface ContextPage {
 const PRIMARY_CHARACTERS = 50_000
 const RELATED_CHARACTERS = 500
 const MOST_OBSERVATIONS = 1_000
+// SQLite reads without giving others a turn.
+const RESULTS_AT_ONCE = 10
 
 export async function buildContext(
   db: Database,
@@ -74,7 +77,8 @@ async function contextOf(
   const related = await findRelated(around, beginnings, query)
   const texts = await textsOf(reader, beginnings, related)
   const results: ContextResult[] = []
-  for (const run of runsOf(places)) {
+  for (const [at, run] of runsOf(places).entries()) {
+    if (at % RESULTS_AT_ONCE === RESULTS_AT_ONCE - 1) await nextTurn()
     if (run.type !== 'entity') {
       const items =
         run.type === 'observation' ? observationItems(reader, around, run) : relationItems(reader, around, run)

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Edge, Neighbourhood } from './neighbourhood.ts'
 import type { ContextNote } from './store-context.ts'
@@ -10,6 +11,9 @@ export interface RelatedOptions {
   /** Older notes are not shown, and nothing is reached through them. */
   since: Micros | null
 }
+
+// Others have their turn between them.
+const STEPS_AT_ONCE = 10
 
 export type Related = { type: 'entity'; note: ContextNote } | { type: 'relation'; edge: Edge }
 
@@ -27,7 +31,10 @@ export async function findRelated(
     const frontier = searches.flatMap((search) => search.frontier)
     if (frontier.length === 0) break
     await around.expand(frontier)
-    for (const search of searches) search.step()
+    for (const [at, search] of searches.entries()) {
+      search.step()
+      if (at % STEPS_AT_ONCE === STEPS_AT_ONCE - 1) await nextTurn()
+    }
   }
   return searches.map(({ found }) => found)
 }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Reader } from '../../platform/storage/database.ts'
 import { partId } from '../note/part-id.ts'
 import { type ContextNote, notesByIds } from './store-context.ts'
@@ -56,6 +57,8 @@ export class Neighbourhood {
       const left = this.#limits.notes - this.#edges.size
       if (left <= 0 || this.#relations >= this.#limits.relations) return
       await this.#read(unknown.slice(at, at + Math.min(IDS_PER_QUERY, left)))
+      // SQLite reads without giving others a turn.
+      await nextTurn()
     }
   }
 

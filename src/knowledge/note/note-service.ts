@@ -86,9 +86,12 @@ export class NoteService {
     const whole = await readWhole(db, project, knowledgeId(noteId))
     if (whole === undefined) throw noteNotFound(noteId)
     const { note, parts } = whole
-    // Reading so many took a while, as writing them will.
-    if (parts.observations.length > MANY_OBSERVATIONS) await nextTurn()
-    const answer = { etag: etagOf(note), body: Buffer.from(JSON.stringify(toDocument(note, parts))) }
+    // Of very many, each of the three steps takes a while.
+    const isLong = parts.observations.length > MANY_OBSERVATIONS
+    if (isLong) await nextTurn()
+    const document = toDocument(note, parts)
+    if (isLong) await nextTurn()
+    const answer = { etag: etagOf(note), body: Buffer.from(JSON.stringify(document)) }
     // Of one that leaves notes out, nobody would know that a note which is left out has changed.
     if (parts.incoming.isTruncated) return answer
     const about = notesIn(note, parts)
