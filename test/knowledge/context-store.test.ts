@@ -196,7 +196,7 @@ eachDatabase('context', ({ open }) => {
       next = setImmediate(again)
     })
     const query = { ...DEFAULTS, depth: 3, pageSize: 100 }
-    const { results } = await db.read((snapshot) => buildContext(snapshot, index, project, query))
+    const { results } = await buildContext(db, index, project, query)
     clearImmediate(next)
     assert.equal(results.length, 100)
     assert.ok(turns >= 30, String(turns))
