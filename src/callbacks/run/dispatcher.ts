@@ -20,6 +20,7 @@ import type { Attempted, Attempter } from './attempter.ts'
 import { Claims } from './claims.ts'
 import type { DeliveryEvents } from './delivery-events.ts'
 import type { Lane } from './lane.ts'
+import { LaneLoader } from './lane-loader.ts'
 import type { Lanes } from './lanes.ts'
 import type { StoredRun, WaitingRun } from './run.ts'
 import { Setbacks } from './setbacks.ts'
@@ -60,8 +61,7 @@ export class Dispatcher implements Worker {
   readonly #settler: Settler
   readonly #timekeeper: Timekeeper
   readonly #lookAround: WakeTimer
-  /** Of destinations that could not be loaded. */
-  readonly #unloaded: Setbacks
+  readonly #loader: LaneLoader
   /** Of runs whose attempt could not be made, or its result not stored. */
   readonly #setbacks: Setbacks
   readonly #underWay: UnderWay
@@ -91,7 +91,7 @@ export class Dispatcher implements Worker {
       },
     })
     this.#lookAround = new WakeTimer(clock)
-    this.#unloaded = new Setbacks(clock)
+    this.#loader = new LaneLoader({ lanes, clock, log, onWait: (until) => this.#lookAt(until) })
     this.#setbacks = new Setbacks(clock)
     lanes.onChange = (lane) => this.#pump(lane)
   }
@@ -177,27 +177,8 @@ export class Dispatcher implements Worker {
   }
 
   async #openFor(run: WaitingRun, isTrial: boolean): Promise<void> {
-    const lane = await this.#load(run.destinationId)
+    const lane = await this.#loader.load(run.destinationId)
     if (lane !== undefined) this.#enqueue(lane, run, isTrial)
-  }
-
-  /** Undefined when there is none, or it has to wait: what is due there is looked for later, and no other one waits for it. */
-  async #load(destinationId: number): Promise<Lane | undefined> {
-    const { lanes, log } = this.#options
-    const until = this.#unloaded.until(destinationId)
-    if (until !== null) {
-      this.#lookAt(until)
-      return undefined
-    }
-    try {
-      const lane = await lanes.load(destinationId)
-      this.#unloaded.clear(destinationId)
-      return lane
-    } catch (error) {
-      log.error({ err: error, destinationId }, 'a destination could not be loaded, its callbacks wait')
-      this.#lookIn(this.#unloaded.add(destinationId))
-      return undefined
-    }
   }
 
   /** Starts what may be started, and sees to it that there is more. */
@@ -383,7 +364,7 @@ export class Dispatcher implements Worker {
   /** Destinations for which the database has something that is due. */
   async #open(destinationIds: readonly number[]): Promise<void> {
     for (const id of destinationIds) {
-      const lane = await this.#load(id)
+      const lane = await this.#loader.load(id)
       if (lane === undefined) continue
       lane.hasMore = true
       this.#pump(lane)
