@@ -5,18 +5,13 @@ import type { Database } from '../../platform/storage/database.ts'
 import { isStorageAway } from '../../platform/storage/storage-errors.ts'
 import type { Settlement } from './run.ts'
 import { writeTransitions } from './store-transition.ts'
+import { type Settled, writeInParts } from './write-in-parts.ts'
 
 // What one write takes at most: it shares the writer with everybody else.
 const AT_ONCE = 500
 // Beyond so many nothing more is attempted until some of them are stored: what is known only here is what a crash repeats.
 const MOST_WAITING = 500
 const RETRY_MS = 250
-
-/**
- * `lost`: the run was changed by somebody else meanwhile, and this says nothing any more. `refused`: the database does not take
- * this one, though it is there; nothing is stored.
- */
-export type Settled = 'stored' | 'lost' | 'refused'
 
 interface Waiting {
   settlement: Settlement
@@ -83,39 +78,29 @@ export class Settler {
   }
 
   async #store(batch: readonly Waiting[]): Promise<void> {
+    const done = new Map(batch.map((waiting) => [waiting.settlement, waiting.done]))
+    await writeInParts([...done.keys()], {
+      write: (part) => this.#write(part),
+      onSettled: (settlement, settled, error) => {
+        if (settled === 'refused') {
+          const facts = { err: error, runId: settlement.run.runId }
+          this.#log.error(facts, 'the result of an attempt is refused by the database and tried again later')
+        }
+        done.get(settlement)?.(settled)
+      },
+    })
+  }
+
+  async #write(part: readonly Settlement[]): Promise<ReadonlySet<number>> {
     while (!this.#isGivenUp) {
       try {
-        const won = await writeTransitions(
-          this.#db,
-          batch.map(({ settlement }) => settlement),
-        )
-        for (const { settlement, done } of batch) done(won.has(settlement.run.runNumber) ? 'stored' : 'lost')
-        return
+        return await writeTransitions(this.#db, part)
       } catch (error) {
-        if (!isStorageAway(error)) return this.#storeParts(batch, error)
-        this.#log.error({ err: error, results: batch.length }, 'results of attempts could not be stored yet')
+        if (!isStorageAway(error)) throw error
+        this.#log.error({ err: error, results: part.length }, 'results of attempts could not be stored yet')
         await sleep(this.#clock, RETRY_MS)
       }
     }
-    for (const { done } of batch) done('lost')
+    return new Set()
   }
-
-  /** Something in it is refused: in ever smaller parts all others are stored. */
-  async #storeParts(batch: readonly Waiting[], error: unknown): Promise<void> {
-    const [first] = batch
-    if (batch.length > 1) for (const part of halves(batch)) await this.#store(part)
-    else if (first !== undefined) {
-      const { runId } = first.settlement.run
-      this.#log.error(
-        { err: error, runId },
-        'the result of an attempt is refused by the database and tried again later',
-      )
-      first.done('refused')
-    }
-  }
-}
-
-export function halves<T>(items: readonly T[]): [T[], T[]] {
-  const middle = Math.ceil(items.length / 2)
-  return [items.slice(0, middle), items.slice(middle)]
 }

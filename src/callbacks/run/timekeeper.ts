@@ -1,16 +1,15 @@
 import { type Clock, MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
 import type { Database } from '../../platform/storage/database.ts'
-import { isStorageAway } from '../../platform/storage/storage-errors.ts'
 import { applyEvent } from '../state/apply-event.ts'
 import { NO_RETRY } from '../state/retry-policy.ts'
 import type { RunEvent } from '../state/run-event.ts'
 import type { Settlement, StoredRun, WaitingRun } from './run.ts'
 import { Setbacks } from './setbacks.ts'
-import { halves } from './settler.ts'
 import { backoffsDue, delayedDue, nextDue, timeoutsDue } from './store-due.ts'
 import { writeTransitions } from './store-transition.ts'
 import { WakeTimer } from './wake-timer.ts'
+import { writeInParts } from './write-in-parts.ts'
 
 const AT_ONCE = 250
 const AFTER_ERROR_MS = 1_000
@@ -133,29 +132,20 @@ export class Timekeeper {
         { run, changed: step, dueAt: step.record.closedAt === null ? now : null, attempt: null, leaseOwner: null },
       ]
     })
-    if (settlements.length > 0) await this.#store(settlements, onWon)
-  }
-
-  /** One that is refused holds up no other one: in ever smaller parts all others are stored. */
-  async #store(settlements: readonly Settlement[], onWon: (settlement: Settlement) => void): Promise<void> {
     const { db, log } = this.#options
-    let won: ReadonlySet<number>
-    try {
-      won = await writeTransitions(db, settlements)
-    } catch (error) {
-      if (isStorageAway(error)) throw error
-      const [{ run }, second] = settlements as [Settlement, ...Settlement[]]
-      if (second !== undefined) for (const part of halves(settlements)) await this.#store(part, onWon)
-      else {
-        log.error({ err: error, runId: run.runId }, 'a timeout or the end of a backoff is refused by the database')
-        this.#refused.add(run.runNumber)
-        this.#isHeldUp = true
-      }
-      return
-    }
-    for (const settlement of settlements) {
-      this.#refused.clear(settlement.run.runNumber)
-      if (won.has(settlement.run.runNumber)) onWon(settlement)
-    }
+    await writeInParts(settlements, {
+      write: (part) => writeTransitions(db, part),
+      onSettled: (settlement, settled, error) => {
+        const { runNumber, runId } = settlement.run
+        if (settled === 'refused') {
+          log.error({ err: error, runId }, 'a timeout or the end of a backoff is refused by the database')
+          this.#refused.add(runNumber)
+          this.#isHeldUp = true
+          return
+        }
+        this.#refused.clear(runNumber)
+        if (settled === 'stored') onWon(settlement)
+      },
+    })
   }
 }
