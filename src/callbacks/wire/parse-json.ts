@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { AppError } from '../../platform/errors/app-error.ts'
-import { isTooDeep, MAX_DEPTH } from '../../platform/http/json-depth.ts'
+import { MAX_DEPTH, shapeProblem } from '../../platform/http/json-shape.ts'
 
 /** A number that a JavaScript number would not write as it was given. `JSON.stringify` writes it unchanged. */
 export interface ExactNumber {
@@ -24,7 +24,7 @@ export function parseJson(body: Uint8Array): unknown {
   const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0
   const text = decodeText(start === 0 ? body : body.subarray(start))
   if (text === undefined) throw unusable('is not valid JSON: it is not UTF-8')
-  if (isTooDeep(text)) throw unusable(`is nested more than ${MAX_DEPTH} levels deep`)
+  if (shapeProblem(body) !== undefined) throw unusable(`is nested more than ${MAX_DEPTH} levels deep`)
   const value = parseExactly(text)
   // The parser's own message quotes the body, which may hold a secret.
   if (value === undefined) throw unusable('is not valid JSON')

@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf'
 import { type Payload as PayloadMessage, PayloadSchema } from '../../gen/temporal/api/common/v1/message_pb.js'
-import { isTooDeep } from '../../platform/http/json-depth.ts'
+import { shapeProblem } from '../../platform/http/json-shape.ts'
 import type { Payload } from './messages.ts'
 import { decodeText, isExactNumber, parseExactly } from './parse-json.ts'
 import { plainBytes } from './read-scalar.ts'
@@ -35,7 +35,7 @@ export function shortValue({ metadata, data, externalPayloads }: Payload): { val
   const encoding = decodeText(metadata.encoding as Uint8Array)
   if (encoding === 'binary/null') return data.length === 0 ? { value: null } : undefined
   const text = encoding === 'json/plain' ? decodeText(data) : undefined
-  const value = text === undefined || isTooDeep(text) ? undefined : parseExactly(text)
+  const value = text === undefined || shapeProblem(data) !== undefined ? undefined : parseExactly(text)
   if (value === undefined || value === null) return undefined
   const isMistakable = isJsonObject(value) && (Object.hasOwn(value, MESSAGE_TYPE) || isCanonical(value))
   return isMistakable ? undefined : { value }

@@ -1,8 +1,16 @@
 import { isUtf8 } from 'node:buffer'
-import { findShapeProblem } from './json-depth.ts'
+import { MAX_DEPTH, shapeProblem } from './json-shape.ts'
 import { InvalidRequest } from './problem.ts'
 
 export const JSON_TYPES = ['application/json', 'application/vnd.api+json']
+
+/** More than any request of ours has. */
+const MAX_VALUES = 250_000
+
+const SHAPE_TEXTS = {
+  'too deep': `is nested more than ${MAX_DEPTH} levels deep`,
+  'too many values': `has more than ${MAX_VALUES.toLocaleString('en')} values`,
+} as const
 
 const SUSPICIOUS = /__proto__|constructor|\\u00/i
 
@@ -14,10 +22,10 @@ const SUSPICIOUS = /__proto__|constructor|\\u00/i
 export function parseJsonBody(body: Buffer): unknown {
   if (body.length === 0) return undefined
   if (!isUtf8(body)) throw unusable('is not valid JSON')
+  const problem = shapeProblem(body, { maxValues: MAX_VALUES })
+  if (problem !== undefined) throw unusable(SHAPE_TEXTS[problem])
   const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0
   const text = body.toString('utf8', start)
-  const problem = findShapeProblem(text)
-  if (problem !== undefined) throw unusable(problem)
   let value: unknown
   try {
     value = JSON.parse(text)

@@ -4,6 +4,7 @@
  */
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
+import { shapeProblem } from '../http/json-shape.ts'
 
 /** Fields that are set, items of lists and entries of maps, in all depths. */
 export const MAX_ELEMENTS = 10_000
@@ -142,35 +143,7 @@ function fieldsOf(desc: DescMessage): Map<number, DescField> {
   return fields
 }
 
-const [QUOTE, BACKSLASH, COMMA, OBJECT, LIST] = Buffer.from('"\\,{[') as unknown as [
-  number,
-  number,
-  number,
-  number,
-  number,
-]
-
-/** The same of JSON, where an element ends in a comma or begins with a bracket. */
+/** The same of JSON. How deep it is, is for its decoder to say. */
 export function hasTooManyJsonElements(json: Uint8Array): boolean {
-  if (json.length <= MAX_ELEMENTS) return false
-  const text = Buffer.from(json.buffer, json.byteOffset, json.byteLength)
-  let left = MAX_ELEMENTS
-  for (let i = 0; i < text.length; i++) {
-    const byte = text[i]
-    if (byte === QUOTE) {
-      i = endOfText(text, i + 1)
-      if (i < 0) return false
-    } else if ((byte === COMMA || byte === OBJECT || byte === LIST) && --left < 0) return true
-  }
-  return false
-}
-
-/** Where the closing quotation mark is; -1 when there is none. */
-function endOfText(text: Buffer, start: number): number {
-  for (let at = text.indexOf(QUOTE, start); at >= 0; at = text.indexOf(QUOTE, at + 1)) {
-    let escapes = 0
-    while (at - escapes > start && text[at - escapes - 1] === BACKSLASH) escapes++
-    if (escapes % 2 === 0) return at
-  }
-  return -1
+  return shapeProblem(json, { maxDepth: Number.POSITIVE_INFINITY, maxValues: MAX_ELEMENTS }) !== undefined
 }
