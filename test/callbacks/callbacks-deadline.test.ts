@@ -2,9 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mintAccessToken } from '../../src/platform/auth/secrets.ts'
 import { postgresUnavailable } from '../support/postgres.ts'
-import { createDatabase } from '../support/postgres-database.ts'
-import { startServer } from '../support/start-server.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { startBehindProxy } from '../support/start-behind-proxy.ts'
 
 const unavailable = postgresUnavailable()
 const AT = '/namespaces/default/callbacks/c'
@@ -13,14 +11,9 @@ const BODY = JSON.stringify({ identity: 'me', callback: { nexus: { url: 'https:/
 test('a caller that said how long it waits is answered in time, also when its credentials cannot be looked up', {
   skip: unavailable !== null && `PostgreSQL: ${unavailable}`,
 }, async () => {
-  const database = await createDatabase({ migrated: true })
-  await using proxy = await startTcpProxy(database.url)
-  await using server = await startServer({
-    mode: 'serve',
-    databaseUrl: proxy.url,
-    env: { COMMONPLACE_SERVER__SHUTDOWN_TIMEOUT: '1s' },
-  })
-  proxy.fallSilent()
+  await using behind = await startBehindProxy()
+  const { server } = behind
+  behind.fallSilent()
   const calls = [
     ['GET', AT, { 'request-timeout': '200ms' }],
     ['POST', AT, { 'grpc-timeout': '200m' }],
@@ -45,5 +38,4 @@ test('a caller that said how long it waits is answered in time, also when its cr
   const malformed = await fetch(server.url + AT, { headers: { 'request-timeout': 'soon' } })
   assert.equal(malformed.status, 401)
   await server.stop()
-  await database.drop()
 })
