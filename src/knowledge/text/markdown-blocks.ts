@@ -118,6 +118,8 @@ function* outermost(source: string, tokens: Token[]): Steps<void> {
   for (let line = state.skipEmptyLines(0); line < state.lineMax; line = state.skipEmptyLines(state.line)) {
     state.line = line
     rules.some((rule) => rule(state, line, state.lineMax, false))
+    // Whatever no other rule takes is a paragraph; a mistake there would go round for ever.
+    if (state.line <= line) throw new Error('no rule of markdown took a line')
     yield
   }
 }
