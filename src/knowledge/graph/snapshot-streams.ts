@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { JSON_TYPE } from '../../platform/http/send-hook.ts'
+import { StreamSlots } from '../../platform/http/stream-slots.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import { type ChunkWriter, SnapshotStream } from './snapshot-stream.ts'
-import { StreamSlots } from './stream-slots.ts'
 
 // A stream holds a connection for as long as its caller reads, so most of them are kept for everybody else.
 const SLOTS = { open: 3, waiting: 200, waitMs: 30_000 }

@@ -1,5 +1,5 @@
-import type { Clock } from '../../platform/clock/clock.ts'
-import { AppError } from '../../platform/errors/app-error.ts'
+import type { Clock } from '../clock/clock.ts'
+import { AppError } from '../errors/app-error.ts'
 
 export interface SlotLimits {
   open: number
