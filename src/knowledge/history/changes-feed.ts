@@ -1,7 +1,7 @@
+import { Bell } from '../../platform/clock/bell.ts'
 import { type Clock, MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Database } from '../../platform/storage/database.ts'
-import type { Project } from '../note/note.ts'
 import { requireProject } from '../project/look-up.ts'
 import { decodeChangesCursor, encodeChangesCursor } from './changes-cursor.ts'
 import { CHANGES_TOPIC, hasReached, lastChange, listChanges, type RecordedChange } from './store-changes.ts'
@@ -61,14 +61,20 @@ export async function changesAfter(
   const endsAt = clock.elapsedMs() + waitMs
   for (;;) {
     const project = await requireProject(db, projectId)
-    const bell = new Bell(db, clock, project)
+    // Before one looks, so that no change falls in between.
+    const bell = new Bell(clock)
+    const unsubscribe = db.subscribe(CHANGES_TOPIC, (body) => {
+      if (body === '' || body === String(project.id)) bell.ring()
+    })
     try {
       const toldAt = clock.now()
       const rows = await listChanges(db, project.id, after, limit + 1)
       const leftMs = endsAt - clock.elapsedMs()
       if (rows.length > 0 || leftMs <= 0 || signal.aborted) return pageOf(rows, limit, after, toldAt)
-      await bell.rings(db.engine === 'sqlite' ? leftMs : Math.min(leftMs, LOOK_EVERY_MS), signal)
+      bell.ringIn(db.engine === 'sqlite' ? leftMs : Math.min(leftMs, LOOK_EVERY_MS))
+      await bell.rings(signal)
     } finally {
+      unsubscribe()
       bell.stop()
     }
   }
@@ -93,38 +99,4 @@ function pageOf(rows: RecordedChange[], limit: number, after: number, toldAt: Mi
   const reached = changes.at(-1)?.seq ?? after
   const cursor = encodeChangesCursor({ seq: reached, toldAt })
   return { changes, toldAt, reached, cursor, hasMore: rows.length > limit }
-}
-
-/** Rings when the project changed after it was made. Made before one looks, so that no change falls in between. */
-class Bell {
-  readonly #clock: Clock
-  readonly #unsubscribe: () => void
-  #isRung = false
-  #wake = () => {}
-
-  constructor(db: Database, clock: Clock, project: Project) {
-    this.#clock = clock
-    this.#unsubscribe = db.subscribe(CHANGES_TOPIC, (body) => {
-      if (body !== '' && body !== String(project.id)) return
-      this.#isRung = true
-      this.#wake()
-    })
-  }
-
-  /** Resolves when it rings, when the time is over, or when nobody waits any more. */
-  async rings(ms: number, signal: AbortSignal): Promise<void> {
-    if (this.#isRung || signal.aborted) return
-    const { promise, resolve } = Promise.withResolvers<void>()
-    this.#wake = resolve
-    const cancel = this.#clock.after(ms, resolve)
-    const onAbort = () => resolve()
-    signal.addEventListener('abort', onAbort)
-    await promise
-    signal.removeEventListener('abort', onAbort)
-    cancel()
-  }
-
-  stop(): void {
-    this.#unsubscribe()
-  }
 }

@@ -13,6 +13,7 @@
  * Another model begins at the first change, beside the vectors that are there; those go when it has come to the end.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Bell } from '../../../platform/clock/bell.ts'
 import { type Clock, MICROS_PER_MS, sleep } from '../../../platform/clock/clock.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
 import { newId } from '../../../platform/ids/uuid.ts'
@@ -26,7 +27,6 @@ import type { Project } from '../../note/note.ts'
 import type { Embeddings } from '../embeddings.ts'
 import { ofProvider, ProviderFailed } from '../provider-failed.ts'
 import type { EmbedThread } from '../thread/embed-thread.ts'
-import { Bell } from './bell.ts'
 import { Busyness } from './busyness.ts'
 import { type EmbeddingStatus, embeddingStatus } from './embedding-status.ts'
 import { lostNotes, projectsToLookThrough } from './store-lost-notes.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../platform/clock/clock.ts'
+import type { Clock } from './clock.ts'
 
 /** Rings at the earliest of the times that it was set to; a ring that nobody waited for is not lost. */
 export class Bell {
