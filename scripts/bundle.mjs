@@ -10,7 +10,7 @@ const ENTRY = "import { runCli } from './cli/program.ts'; process.exitCode = awa
 const BUNDLE = join(ROOT, 'dist', 'commonplace.mjs')
 // Threads load a small program of their own; the *-thread.ts beside it knows its name.
 const THREADS = [
-  [join(SOURCES, 'knowledge', 'search', 'index-worker.ts'), join(ROOT, 'dist', 'search-worker.mjs')],
+  [join(SOURCES, 'knowledge', 'search', 'index', 'index-worker.ts'), join(ROOT, 'dist', 'search-worker.mjs')],
   [join(SOURCES, 'knowledge', 'semantic', 'thread', 'embed-worker.ts'), join(ROOT, 'dist', 'embed-worker.mjs')],
   [join(SOURCES, 'knowledge', 'semantic', 'search', 'vector-worker.ts'), join(ROOT, 'dist', 'vector-worker.mjs')],
   [join(SOURCES, 'platform', 'outbound', 'outbound-worker.ts'), join(ROOT, 'dist', 'outbound-worker.mjs')],

@@ -1,7 +1,8 @@
 // Ways to rank the notes of a collection. `text` and `hybrid` are the product's order over all notes, or over the best of a first
 // stage where there are many; the others lie outside the product: what the model and a plain word count can do.
+
+import { loadWordMeanings } from '../../src/knowledge/search/meaning/word-meanings.ts'
 import { rankNotes } from '../../src/knowledge/search/rank/rank-notes.ts'
-import { loadWordMeanings } from '../../src/knowledge/search/word-meanings.ts'
 import { BuiltinModel } from '../../src/knowledge/semantic/builtin/builtin-model.ts'
 import type { BenchCollection, BenchNote } from './collections.ts'
 

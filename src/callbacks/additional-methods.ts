@@ -8,9 +8,9 @@ import {
   readNewNamespaceMessage,
 } from './namespace/namespace-message.ts'
 import type { NamespaceService } from './namespace/namespace-service.ts'
+import type { ReplayService } from './replay/replay-service.ts'
 import { type AdditionalMethods, rpcCall } from './rpc-callbacks.ts'
 import type { AttemptsService } from './run/attempts-service.ts'
-import type { ReplayService } from './run/replay-service.ts'
 
 export interface AdditionalServices {
   attempts: AttemptsService

@@ -5,7 +5,7 @@ import type { Outbound } from '../platform/outbound/outbound-request.ts'
 import type { Cipher } from '../platform/secrets/cipher.ts'
 import type { Database } from '../platform/storage/database.ts'
 import type { Metrics } from '../platform/telemetry/metrics.ts'
-import type { DomainRules } from './run/lanes.ts'
+import type { DomainRules } from './deliver/lanes.ts'
 import type { CallbacksSettings } from './settings.ts'
 
 /** What the callbacks feature is built from. */

@@ -4,7 +4,7 @@ import type { JobEngine } from '../platform/jobs/job-engine.ts'
 import type { Logger } from '../platform/logging/logger.ts'
 import type { PersonalData } from '../platform/personal-data/personal-data.ts'
 import type { Database } from '../platform/storage/database.ts'
-import type { SearchIndex } from './search/search-index.ts'
+import type { SearchIndex } from './search/index/search-index.ts'
 import type { Semantic } from './semantic/semantic.ts'
 import type { knowledgeSettings } from './settings.ts'
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deleteReplays, type Replay } from '../../src/callbacks/run/store-replays.ts'
+import { deleteReplays, type Replay } from '../../src/callbacks/replay/store-replays.ts'
 import { deleteClosedRuns } from '../../src/callbacks/run/store-retention.ts'
 import { MICROS_PER_SECOND } from '../../src/platform/clock/clock.ts'
 import type { Database } from '../../src/platform/storage/database.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
-import { MOST_BYTES } from '../../src/callbacks/run/lane.ts'
+import { MOST_BYTES } from '../../src/callbacks/deliver/lane.ts'
 import { listAttempts } from '../../src/callbacks/run/store-attempts.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { startReceiver } from '../support/receivers/receiver.ts'

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
+import type { Lane } from '../../src/callbacks/deliver/lane.ts'
+import { Lanes } from '../../src/callbacks/deliver/lanes.ts'
 import {
   changeDestination,
   destinationId,
   findDestination,
 } from '../../src/callbacks/destination/store-destinations.ts'
-import type { Lane } from '../../src/callbacks/run/lane.ts'
-import { Lanes } from '../../src/callbacks/run/lanes.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'

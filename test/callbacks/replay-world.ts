@@ -1,8 +1,8 @@
 import { create } from '@bufbuild/protobuf'
 import type { Call } from '../../src/callbacks/call.ts'
 import { NamespaceGate } from '../../src/callbacks/namespace/namespace-gate.ts'
-import { registerBulkReplay } from '../../src/callbacks/run/bulk-replay.ts'
-import { ReplayService } from '../../src/callbacks/run/replay-service.ts'
+import { registerBulkReplay } from '../../src/callbacks/replay/bulk-replay.ts'
+import { ReplayService } from '../../src/callbacks/replay/replay-service.ts'
 import {
   DescribeBulkReplayRequestSchema,
   type DescribeBulkReplayResponse,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { StoredRun, WaitingRun } from '../../src/callbacks/run/run.ts'
 import {
   backoffsDue,
   clampDue,
@@ -12,8 +11,9 @@ import {
   takeDue,
   timeoutsDue,
   waitingCounts,
-} from '../../src/callbacks/run/store-due.ts'
-import { releaseLeases } from '../../src/callbacks/run/store-leases.ts'
+} from '../../src/callbacks/deliver/store-due.ts'
+import { releaseLeases } from '../../src/callbacks/deliver/store-leases.ts'
+import type { StoredRun, WaitingRun } from '../../src/callbacks/run/run.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { addDestinations, fillRuns, type SampleRow } from './store-rows.ts'

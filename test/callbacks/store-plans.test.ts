@@ -9,8 +9,8 @@ import {
   takeDue,
   timeoutsDue,
   waitingCounts,
-} from '../../src/callbacks/run/store-due.ts'
-import { leasedCounts } from '../../src/callbacks/run/store-leases.ts'
+} from '../../src/callbacks/deliver/store-due.ts'
+import { leasedCounts } from '../../src/callbacks/deliver/store-leases.ts'
 import { deleteClosedRuns } from '../../src/callbacks/run/store-retention.ts'
 import { findRun } from '../../src/callbacks/run/store-runs.ts'
 import type { Database, Reader, Transaction } from '../../src/platform/storage/database.ts'

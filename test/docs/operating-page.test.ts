@@ -45,7 +45,7 @@ test('the page for operators names every job of callbacks', () => {
 })
 
 test('the page for operators names every event of callbacks in the log', () => {
-  const source = readFileSync(new URL('src/callbacks/run/delivery-events.ts', ROOT), 'utf8')
+  const source = readFileSync(new URL('src/callbacks/deliver/delivery-events.ts', ROOT), 'utf8')
   const events = [...source.matchAll(/'((?:callback|destination)\.[a-z_]+)'/g)].map(([, name]) => name)
   assert.ok(events.length >= 6)
   assert.deepEqual(

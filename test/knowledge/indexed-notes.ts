@@ -1,7 +1,11 @@
 import { sql } from 'kysely'
 import type { Project } from '../../src/knowledge/note/note.ts'
 import { deleteNote, updateContent } from '../../src/knowledge/note/store-notes.ts'
-import { dropSearchRows, findByNameWords, replaceSearchRows } from '../../src/knowledge/search/store-search-rows.ts'
+import {
+  dropSearchRows,
+  findByNameWords,
+  replaceSearchRows,
+} from '../../src/knowledge/search/index/store-search-rows.ts'
 import { parseBody } from '../../src/knowledge/text/parse-body.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { addProject, insertPlainNote, plainNote } from '../support/plain-notes.ts'

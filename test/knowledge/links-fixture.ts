@@ -9,8 +9,8 @@ import {
   updateNote,
 } from '../../src/knowledge/note/store-notes.ts'
 import { insertProject } from '../../src/knowledge/project/store-projects.ts'
-import type { SearchIndex } from '../../src/knowledge/search/search-index.ts'
-import { replaceSearchRows } from '../../src/knowledge/search/store-search-rows.ts'
+import type { SearchIndex } from '../../src/knowledge/search/index/search-index.ts'
+import { replaceSearchRows } from '../../src/knowledge/search/index/store-search-rows.ts'
 import { parseBody } from '../../src/knowledge/text/parse-body.ts'
 import { stemOf } from '../../src/knowledge/text/path.ts'
 import { permalinkFor } from '../../src/knowledge/text/slug.ts'

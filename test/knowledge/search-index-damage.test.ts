@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, rmSync, statSync, truncateSync, writeFileSync
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
-import { SqliteSearchIndex } from '../../src/knowledge/search/sqlite-search-index.ts'
+import { SqliteSearchIndex } from '../../src/knowledge/search/index/sqlite-search-index.ts'
 import { createBackup } from '../../src/platform/backup/backup.ts'
 import { restoreBackup } from '../../src/platform/backup/restore.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'

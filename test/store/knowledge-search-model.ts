@@ -1,6 +1,6 @@
 import type { Node } from '../../src/knowledge/search/question/question.ts'
-import { indexWords } from '../../src/knowledge/search/search-text.ts'
-import { stemOf } from '../../src/knowledge/search/stem.ts'
+import { indexWords } from '../../src/knowledge/search/words/search-text.ts'
+import { stemOf } from '../../src/knowledge/search/words/stem.ts'
 
 /** Whether a note answers a question, by reading all of it. Its texts stand apart: no phrase goes from one into the next. */
 export function answers(node: Node, texts: readonly string[]): boolean {

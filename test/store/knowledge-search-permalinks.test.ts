@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
-import type { Main, SearchFilters } from '../../src/knowledge/search/filters.ts'
-import { parseMetadataFilters } from '../../src/knowledge/search/metadata-filter.ts'
+import type { Main, SearchFilters } from '../../src/knowledge/search/filter/filters.ts'
+import { parseMetadataFilters } from '../../src/knowledge/search/filter/metadata-filter.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { SearchedNotes } from './knowledge-search-notes.ts'
 

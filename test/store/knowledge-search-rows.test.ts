@@ -5,10 +5,14 @@ import fc from 'fast-check'
 import { sql } from 'kysely'
 import type { Note, Project } from '../../src/knowledge/note/note.ts'
 import { deleteNote, updateContent } from '../../src/knowledge/note/store-notes.ts'
+import { matchingInOrder } from '../../src/knowledge/search/index/store-search-index.ts'
+import {
+  dropSearchRows,
+  findByNameWords,
+  replaceSearchRows,
+} from '../../src/knowledge/search/index/store-search-rows.ts'
 import { rowOf } from '../../src/knowledge/search/row-number.ts'
-import { columnText, indexWords } from '../../src/knowledge/search/search-text.ts'
-import { matchingInOrder } from '../../src/knowledge/search/store-search-index.ts'
-import { dropSearchRows, findByNameWords, replaceSearchRows } from '../../src/knowledge/search/store-search-rows.ts'
+import { columnText, indexWords } from '../../src/knowledge/search/words/search-text.ts'
 import { parseBody } from '../../src/knowledge/text/parse-body.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'

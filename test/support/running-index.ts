@@ -1,4 +1,4 @@
-import { openSearchIndex, type SearchIndex } from '../../src/knowledge/search/search-index.ts'
+import { openSearchIndex, type SearchIndex } from '../../src/knowledge/search/index/search-index.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { silentLogger } from './silent-logger.ts'

@@ -1,10 +1,10 @@
 import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
 import type { Database } from '../../platform/storage/database.ts'
+import { LEASE_MARGIN_MS } from '../deliver/claims.ts'
+import type { Lanes } from '../deliver/lanes.ts'
+import { waitingCounts } from '../deliver/store-due.ts'
+import { leasedCounts } from '../deliver/store-leases.ts'
 import type { ActiveNamespace } from '../namespace/namespace-policies.ts'
-import { LEASE_MARGIN_MS } from '../run/claims.ts'
-import type { Lanes } from '../run/lanes.ts'
-import { waitingCounts } from '../run/store-due.ts'
-import { leasedCounts } from '../run/store-leases.ts'
 import type { StoredDestination } from './store-destinations.ts'
 
 /** Runs of one destination; counting ends a little beyond ten thousand. */

@@ -1,8 +1,8 @@
 import { type Clock, MICROS_PER_SECOND } from '../../platform/clock/clock.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import { Gauge, type Metrics } from '../../platform/telemetry/metrics.ts'
+import type { Lanes } from '../deliver/lanes.ts'
 import type { BreakerState } from '../destination/breaker.ts'
-import type { Lanes } from './lanes.ts'
 import { firstDueAt, runningCounts } from './store-gauges.ts'
 
 export interface GaugesOptions {

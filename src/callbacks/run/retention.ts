@@ -4,9 +4,9 @@ import type { Database, Transaction } from '../../platform/storage/database.ts'
 import type { NamespaceId } from '../namespace/namespace.ts'
 import type { NamespacePolicies } from '../namespace/namespace-policies.ts'
 import { listNamespaces } from '../namespace/store-namespaces.ts'
-import { deleteReplays, deleteStrayReplays } from './store-replays.ts'
+import { deleteReplays, deleteStrayReplays } from '../replay/store-replays.ts'
+import { deleteStrayWaiting } from '../replay/store-waiting-replays.ts'
 import { deleteClosedRuns, RETENTION_CHUNK } from './store-retention.ts'
-import { deleteStrayWaiting } from './store-waiting-replays.ts'
 
 const EVERY_MS = 3_600_000
 const NAMESPACES = 100

@@ -12,8 +12,8 @@ import {
   StartBulkReplayResponseSchema,
 } from '../../gen/commonplace/callbacks/v1/callbacks_pb.js'
 import { messageOperation } from '../http/message-operation.ts'
+import type { ReplayService } from '../replay/replay-service.ts'
 import type { AttemptsService } from './attempts-service.ts'
-import type { ReplayService } from './replay-service.ts'
 
 const ONE = '/callbacks/:callback_id'
 

@@ -1,7 +1,7 @@
 import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
 import type { Database } from '../../platform/storage/database.ts'
+import { WakeTimer } from '../deliver/wake-timer.ts'
 import { transitionCounts } from './store-runs.ts'
-import { WakeTimer } from './wake-timer.ts'
 
 // On PostgreSQL a change by another process is not announced: notifications make commits wait for one another.
 const LOOK_MS = 500

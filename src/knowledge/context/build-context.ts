@@ -4,7 +4,7 @@ import type { Database, Reader } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
 import { partId } from '../note/part-id.ts'
 import { contentsOf } from '../note/store-contents.ts'
-import type { SearchIndex } from '../search/search-index.ts'
+import type { SearchIndex } from '../search/index/search-index.ts'
 import {
   type ContextItem,
   type EntityItem,

@@ -4,7 +4,7 @@ import { isAppError } from '../../platform/errors/app-error.ts'
 import type { Database, Reader } from '../../platform/storage/database.ts'
 import { resolveIdentifier } from '../link/resolve-identifier.ts'
 import type { Project } from '../note/note.ts'
-import type { SearchIndex } from '../search/search-index.ts'
+import type { SearchIndex } from '../search/index/search-index.ts'
 import { type GlobMatcher, starGlob } from '../text/glob.ts'
 import { notesByIds, noteWithPermalink, permalinksAfter } from './store-context.ts'
 

@@ -1,7 +1,7 @@
 import type { Transaction } from '../../platform/storage/database.ts'
 import { bindForwardReferences, replaceRelations } from '../link/bind-links.ts'
 import { addNames } from '../link/names.ts'
-import { replaceSearchRows } from '../search/store-search-rows.ts'
+import { replaceSearchRows } from '../search/index/store-search-rows.ts'
 import { splitText } from '../text/frontmatter.ts'
 import { aliasesOf } from '../text/note-metadata.ts'
 import { parseBody } from '../text/parse-body.ts'

@@ -17,7 +17,7 @@ import { bindForwardReferences, bindOwnLinks, replaceRelations, unbind } from '.
 import { addNames, dropNames, type NameRow, replaceNames } from '../link/names.ts'
 import type { FoundLinkNames } from '../link/resolve-exactly.ts'
 import { createdNotesTally, noteTally } from '../project/note-tally.ts'
-import { dropSearchRows, replaceSearchRows } from '../search/store-search-rows.ts'
+import { dropSearchRows, replaceSearchRows } from '../search/index/store-search-rows.ts'
 import type { NoteChange } from '../tables.ts'
 import { splitText } from '../text/frontmatter.ts'
 import { aliasesOf, answerMetadata, canonicalType, timesOf } from '../text/note-metadata.ts'

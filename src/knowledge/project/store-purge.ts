@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
-import { dropSearchRows } from '../search/store-search-rows.ts'
+import { dropSearchRows } from '../search/index/store-search-rows.ts'
 
 /** Some notes of the project, whichever; none when there are none left. */
 export async function someNotes(reader: Reader, projectId: number, limit: number): Promise<number[]> {

@@ -7,7 +7,7 @@ import type { Project } from '../note/note.ts'
 import { requireProject } from '../project/look-up.ts'
 import { readSearch } from '../search/search-request.ts'
 import type { SearchService } from '../search/search-service.ts'
-import { WantedWords } from '../search/wanted-words.ts'
+import { WantedWords } from '../search/words/wanted-words.ts'
 import { type PromptMaterial, writePrompt } from './write-prompt.ts'
 
 export interface PromptQuestion {

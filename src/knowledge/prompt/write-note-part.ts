@@ -1,7 +1,7 @@
 import type { ContextResult } from '../context/build-context.ts'
 import type { EntityItem, ObservationItem, RelationItem } from '../context/context-item.ts'
-import { excerptOf } from '../search/excerpt.ts'
-import type { WantedWords } from '../search/wanted-words.ts'
+import { excerptOf } from '../search/answer/excerpt.ts'
+import type { WantedWords } from '../search/words/wanted-words.ts'
 import { splitText } from '../text/frontmatter.ts'
 import { asCode, oneLine, quoted } from './quote.ts'
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { ContextResult } from '../context/build-context.ts'
 import { parseQuestion } from '../search/question/question.ts'
-import { WantedWords } from '../search/wanted-words.ts'
+import { WantedWords } from '../search/words/wanted-words.ts'
 import { LONGEST_PROMPT, type PromptMaterial, writePrompt } from './write-prompt.ts'
 
 const AT = '2030-01-01T00:00:00.000Z'

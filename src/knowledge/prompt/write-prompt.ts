@@ -1,5 +1,5 @@
 import type { ContextResult } from '../context/build-context.ts'
-import type { WantedWords } from '../search/wanted-words.ts'
+import type { WantedWords } from '../search/words/wanted-words.ts'
 import { asCode, oneLine } from './quote.ts'
 import { notePart } from './write-note-part.ts'
 

@@ -1,11 +1,11 @@
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
-import { anyWord, isSpoken } from './any-word.ts'
-import type { Main, SearchFilters } from './filters.ts'
+import type { Main, SearchFilters } from './filter/filters.ts'
+import { type Found, type FoundRow, findRows, type Page } from './find/store-search.ts'
 import type { RatedHit } from './hit.ts'
+import { anyWord, isSpoken } from './question/any-word.ts'
 import { parseQuestion, type Question, relaxed } from './question/question.ts'
 import { MOST_RANKED_CLOSELY, rankHits } from './rank-hits.ts'
-import { type Found, type FoundRow, findRows, type Page } from './store-search.ts'
 
 export interface FoundByWords extends Omit<Found, 'rows'> {
   hits: RatedHit[]

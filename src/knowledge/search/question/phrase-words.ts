@@ -1,4 +1,4 @@
-import { indexWords, queryWords } from '../search-text.ts'
+import { indexWords, queryWords } from '../words/search-text.ts'
 
 /**
  * The words of a text as they stand side by side in the index. The last character of a run without blanks stands there once more by

@@ -1,6 +1,6 @@
 import { hasUnspaced } from '../../text/unspaced.ts'
-import { isUnspacedWord } from '../search-text.ts'
-import { stemOf } from '../stem.ts'
+import { isUnspacedWord } from '../words/search-text.ts'
+import { stemOf } from '../words/stem.ts'
 import { phraseWords } from './phrase-words.ts'
 import { isGrouping, readTokens, type Token, withoutIdleBrackets } from './read-tokens.ts'
 import { STOP_WORDS } from './stop-words.ts'

@@ -1,4 +1,4 @@
-import { stemOf } from '../stem.ts'
+import { stemOf } from '../words/stem.ts'
 import type { NoteMatches, NoteWords } from './note-matches.ts'
 import type { RankParameters } from './parameters.ts'
 import { isTelling, type QuestionTerm } from './question-terms.ts'

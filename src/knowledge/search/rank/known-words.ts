@@ -1,7 +1,7 @@
 import { ownText } from '../../text/own-text.ts'
-import { ASCII, LETTERS } from '../ascii-letters.ts'
-import { stemOf } from '../stem.ts'
-import { FNV_PRIME } from '../word-hash.ts'
+import { ASCII, LETTERS } from '../words/ascii-letters.ts'
+import { stemOf } from '../words/stem.ts'
+import { FNV_PRIME } from '../words/word-hash.ts'
 
 /** Of no letters. Another one in every process: nobody can write words that all have the same. */
 export const NO_HASH = Math.floor(Math.random() * 2 ** 32) | 0

@@ -1,6 +1,6 @@
 import { STOP_WORDS } from '../question/stop-words.ts'
-import { queryWords } from '../search-text.ts'
-import { stemOf } from '../stem.ts'
+import { queryWords } from '../words/search-text.ts'
+import { stemOf } from '../words/stem.ts'
 
 /** A word of a question that says what is looked for. */
 export interface QuestionTerm {

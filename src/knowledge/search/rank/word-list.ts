@@ -1,5 +1,5 @@
-import { ASCII, LETTERS } from '../ascii-letters.ts'
-import { indexWords, LONGEST_WORD } from '../search-text.ts'
+import { ASCII, LETTERS } from '../words/ascii-letters.ts'
+import { indexWords, LONGEST_WORD } from '../words/search-text.ts'
 import { addToHash, KnownWords, NO_HASH } from './known-words.ts'
 
 /** When there are so many, they are forgotten together. */

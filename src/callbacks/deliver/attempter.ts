@@ -1,0 +1,151 @@
+import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
+import type { Logger } from '../../platform/logging/logger.ts'
+import type { GiveUpSignal } from '../../platform/outbound/give-up.ts'
+import type { Cipher } from '../../platform/secrets/cipher.ts'
+import type { Database } from '../../platform/storage/database.ts'
+import type { Courier } from '../destination/courier.ts'
+import { requestHeaders } from '../destination/request-headers.ts'
+import { attemptOutcome, terminalFailure, type Verdict } from '../destination/verdict.ts'
+import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-policies.ts'
+import type { AttemptRecord, WaitingRun } from '../run/run.ts'
+import type { Sendable } from '../run/sendable.ts'
+import { findInput } from '../run/store-runs.ts'
+import { openSendable, StoredCallbackUnreadable } from '../run/stored-callback.ts'
+import type { RetryPolicy } from '../state/retry-policy.ts'
+import type { RunEvent } from '../state/run-event.ts'
+import { admitAttempt, attemptTimeoutMicros } from '../state/run-record.ts'
+import { claimNeededUntil } from './claims.ts'
+import { bytesOf, type Lane } from './lane.ts'
+import type { Lanes } from './lanes.ts'
+
+export interface Attempted {
+  event: RunEvent
+  verdict: Verdict
+  log: AttemptRecord
+  /** The policy by which the next attempt is planned. */
+  retry: RetryPolicy
+  /** False when nothing was sent, and nothing is said about the destination. */
+  isSent: boolean
+}
+
+export interface AttempterOptions {
+  db: Database
+  clock: Clock
+  log: Logger
+  cipher: Cipher
+  courier: Courier
+  namespaces: NamespacePolicies
+  lanes: Lanes
+}
+
+/** Makes one attempt: what is sent, where to, for how long, and what came of it. */
+export class Attempter {
+  readonly #options: AttempterOptions
+
+  constructor(options: AttempterOptions) {
+    this.#options = options
+  }
+
+  /**
+   * Null when there is nothing to attempt any more. `lapsed`: nothing was sent, because the claim might end before the attempt
+   * does; attempts may take longer than they could when it was made.
+   */
+  async attempt(lane: Lane, run: WaitingRun, signal: GiveUpSignal): Promise<Attempted | 'lapsed' | null> {
+    const { clock, namespaces, lanes } = this.#options
+    const namespace = namespaces.peekById(run.namespaceId) ?? (await namespaces.findById(run.namespaceId))
+    if (namespace === null) return null
+    lanes.use(lane, namespace)
+    const sendable = run.sendable ?? (await this.#read(run))
+    // What came of it may have to wait until it is stored, and needs them no more.
+    run.sendable = undefined
+    run.input = undefined
+    if (sendable === null) return null
+    if (sendable instanceof StoredCallbackUnreadable) return this.#refuse(run, namespace, sendable)
+    if (admitAttempt(run.record, run.record.attempt, clock.now()) !== 'go') return null
+    if (run.completionBytes !== undefined) return this.#send(run, namespace, sendable, signal)
+    // Its size is known now, and what was kept free for it beyond that is for those that wait.
+    const more = sendable.completion.body.byteLength - bytesOf(run)
+    lane.bytes += more
+    if (lane.queued > 0) lanes.onChange(lane)
+    try {
+      return await this.#send(run, namespace, sendable, signal)
+    } finally {
+      lane.bytes -= more
+    }
+  }
+
+  async #send(
+    { runId, record, leasedUntil = Number.POSITIVE_INFINITY }: WaitingRun,
+    { policy, targetPolicy, retryPolicy: retry, signingSecrets: secrets }: ActiveNamespace,
+    { target, callback, completion }: Sendable,
+    signal: GiveUpSignal,
+  ): Promise<Attempted | 'lapsed' | null> {
+    const { clock, courier } = this.#options
+    const startedAt = clock.now()
+    const timeoutMs = Math.ceil(
+      attemptTimeoutMicros(record, policy.request_timeout * MICROS_PER_MS, startedAt) / MICROS_PER_MS,
+    )
+    if (leasedUntil < claimNeededUntil(startedAt, timeoutMs)) return 'lapsed'
+    const attempt = record.attempt + 1
+    const facts = { runId, attempt, createdAt: record.createdAt, attemptedAt: startedAt, callback, completion, secrets }
+    const { verdict, statusCode, snippet, address } = await courier.deliver({
+      target,
+      policy: targetPolicy,
+      headers: requestHeaders(facts),
+      body: completion.body,
+      timeoutMs,
+      maxDelayMs: retry.maximumMicros / MICROS_PER_MS,
+      signal,
+    })
+    const endedAt = clock.now()
+    // Broken off because the run's time is over: it times out, and no attempt of it has failed.
+    if (verdict.result !== 'success' && record.deadlineAt !== null && record.deadlineAt - endedAt < MICROS_PER_MS) {
+      return null
+    }
+    const log: AttemptRecord = {
+      startedAt,
+      endedAt,
+      outcome: attemptOutcome(verdict),
+      statusCode,
+      errorType: verdict.errorType,
+      message: verdict.message,
+      responseSnippet: snippet,
+      address,
+    }
+    return { event: eventOf(record.attempt, verdict), verdict, log, retry, isSent: true }
+  }
+
+  /** It would be the same at every attempt: the run ends. */
+  #refuse({ record, runId }: WaitingRun, { retryPolicy: retry }: ActiveNamespace, error: Error): Attempted {
+    const { clock, log } = this.#options
+    log.error({ err: error, runId }, 'a stored callback cannot be read and fails for good')
+    const verdict = terminalFailure(error.message)
+    const now = clock.now()
+    const { errorType, message } = verdict
+    const outcome = attemptOutcome(verdict)
+    const none = { statusCode: null, responseSnippet: '', address: null }
+    return {
+      event: eventOf(record.attempt, verdict),
+      verdict,
+      log: { startedAt: now, endedAt: now, outcome, errorType, message, ...none },
+      retry,
+      isSent: false,
+    }
+  }
+
+  async #read(run: WaitingRun): Promise<Sendable | StoredCallbackUnreadable | null> {
+    const input = run.input ?? (await findInput(this.#options.db, run.runNumber))
+    return input === undefined ? null : openSendable(this.#options.cipher, input, run.runId)
+  }
+}
+
+function eventOf(tag: number, { result, message, retryAfterMs }: Verdict): RunEvent {
+  if (result === 'success') return { kind: 'attempt_succeeded', tag }
+  return {
+    kind: 'attempt_failed',
+    tag,
+    isRetryable: result === 'retryable',
+    message,
+    ...(retryAfterMs !== undefined && { retryAfterMicros: retryAfterMs * MICROS_PER_MS }),
+  }
+}

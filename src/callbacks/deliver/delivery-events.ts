@@ -1,0 +1,118 @@
+import { MICROS_PER_SECOND } from '../../platform/clock/clock.ts'
+import type { Logger } from '../../platform/logging/logger.ts'
+import { Counter, type Metric, type Metrics } from '../../platform/telemetry/metrics.ts'
+import { type Series, Timings } from '../../platform/telemetry/timings.ts'
+import type { BreakerChange } from '../destination/breaker.ts'
+import type { StoredRun } from '../run/run.ts'
+import type { RunWatch } from '../run/run-watch.ts'
+import type { Changed } from '../state/run-event.ts'
+import type { Attempted } from './attempter.ts'
+import type { Lane } from './lane.ts'
+
+export interface DeliveryEventsOptions {
+  log: Logger
+  metrics: Metrics
+  watch: RunWatch
+}
+
+// Whoever starts callbacks names their destinations: beyond this number they are counted together.
+const MOST_DESTINATIONS = 1_000
+const OTHER = 'other'
+
+/** Tells everybody who wants to know what happens: metrics, the log, and who waits for a run. */
+export class DeliveryEvents {
+  readonly #log: Logger
+  readonly #watch: RunWatch
+  readonly #timings = new Timings({
+    name: 'callback_outbound_latency',
+    help: 'Seconds from the start of an attempt to the end of its answer.',
+    buckets: [0.005, 0.025, 0.1, 0.5, 2, 10, 60],
+  })
+  readonly #series = new Map<string, Series>()
+  readonly #named = new Set<string>()
+  /** What came of attempts at one destination is mostly the same. */
+  readonly #last = new WeakMap<Lane, { namespace: string; outcome: string; series: Series }>()
+
+  constructor({ log, metrics, watch }: DeliveryEventsOptions) {
+    this.#log = log
+    this.#watch = watch
+    const timings = this.#timings
+    metrics.registry.registerMetric(timings as unknown as Metric)
+    new Counter({
+      name: 'callback_outbound_requests',
+      help: 'Attempts to deliver a callback, by namespace, destination and outcome.',
+      labelNames: ['namespace', 'destination', 'outcome'],
+      registers: [metrics.registry],
+      collect() {
+        this.reset()
+        for (const { labels, count } of timings.all()) this.inc(labels, count)
+      },
+    })
+  }
+
+  attempted(lane: Lane, { log, verdict }: Attempted, change: BreakerChange): void {
+    this.#seriesOf(lane, verdict.label).observe((log.endedAt - log.startedAt) / MICROS_PER_SECOND)
+    if (change === null) return
+    const facts = { namespace: lane.namespace, destination: lane.destination, event: EVENTS[change] }
+    if (change === 'closed') this.#log.info(facts, 'a destination works again')
+    else this.#log.warn({ ...facts, problem: verdict.message }, 'a destination fails and is left alone for a while')
+  }
+
+  /** Stored: this is how it is now. */
+  settled(lane: Lane, run: StoredRun, { transition, record }: Changed): void {
+    this.#watch.notify(run.runNumber)
+    const facts = { namespace: lane.namespace, callbackId: run.callbackId, runId: run.runId, attempts: record.attempt }
+    if (transition === 'use_up_attempts') {
+      this.#log.warn({ ...facts, event: 'callback.exhausted' }, 'a callback has used up its attempts')
+    } else if (transition === 'fail') {
+      this.#log.warn({ ...facts, event: 'callback.failed' }, 'a callback was refused for good')
+    } else if (transition === 'succeed' && run.record.attempt > 0) {
+      this.#log.info({ ...facts, event: 'callback.recovered' }, 'a callback arrived after failed attempts')
+    }
+  }
+
+  timedOut(run: StoredRun): void {
+    this.#watch.notify(run.runNumber)
+    const facts = { callbackId: run.callbackId, runId: run.runId, attempts: run.record.attempt }
+    this.#log.warn({ ...facts, event: 'callback.timed_out' }, 'a callback did not arrive in its time')
+  }
+
+  scheduled(run: StoredRun): void {
+    this.#watch.notify(run.runNumber)
+  }
+
+  #seriesOf(lane: Lane, outcome: string): Series {
+    const { namespace } = lane
+    const last = this.#last.get(lane)
+    if (last !== undefined && last.outcome === outcome && last.namespace === namespace) return last.series
+    const series = this.#findSeries(lane, outcome)
+    this.#last.set(lane, { namespace, outcome, series })
+    return series
+  }
+
+  #findSeries(lane: Lane, outcome: string): Series {
+    const { namespace } = lane
+    const destination = this.#nameOf(lane)
+    const key = `${namespace} ${destination} ${outcome}`
+    let series = this.#series.get(key)
+    if (series === undefined) {
+      series = this.#timings.add({ namespace, destination, outcome })
+      this.#series.set(key, series)
+    }
+    return series
+  }
+
+  #nameOf({ namespace, destination }: Lane): string {
+    const key = `${namespace} ${destination}`
+    if (this.#named.has(key)) return destination
+    if (this.#named.size >= MOST_DESTINATIONS) return OTHER
+    this.#named.add(key)
+    return destination
+  }
+}
+
+const EVENTS = {
+  opened: 'destination.unhealthy',
+  reopened: 'destination.unhealthy',
+  closed: 'destination.recovered',
+} as const

@@ -1,0 +1,383 @@
+/**
+ * Brings what is due to where it goes.
+ *
+ * - A run that was just started is handed over in memory (`offer`); others are found in the database. Nothing is polled
+ *   on SQLite: the dispatcher sleeps until the next time that it knows of. On PostgreSQL it also looks now and then for
+ *   what another process left behind.
+ * - Each destination has a lane of its own, with its limits and its breaker. A lane takes more from the database when its
+ *   queue runs out, so a million runs that wait for a dead destination cost nothing.
+ * - On SQLite one process is all there is, and what is in flight is known in memory. On PostgreSQL a run is claimed,
+ *   before it is attempted, for as long as an attempt may take.
+ * - What came of an attempt is stored by the settler; only then the run may be taken again.
+ */
+import { type Clock, MICROS_PER_MS, type Micros, settlesWithin } from '../../platform/clock/clock.ts'
+import type { Logger } from '../../platform/logging/logger.ts'
+import type { Database, Transaction } from '../../platform/storage/database.ts'
+import { type Worker, WorkerStop } from '../../platform/supervisor/supervisor.ts'
+import type { BreakerPass } from '../destination/breaker.ts'
+import type { StoredRun, WaitingRun } from '../run/run.ts'
+import { applyEvent } from '../state/apply-event.ts'
+import type { Attempted, Attempter } from './attempter.ts'
+import { Claims } from './claims.ts'
+import type { DeliveryEvents } from './delivery-events.ts'
+import type { Lane } from './lane.ts'
+import { LaneLoader } from './lane-loader.ts'
+import type { Lanes } from './lanes.ts'
+import { Setbacks } from './setbacks.ts'
+import { Settler } from './settler.ts'
+import { clampDue, destinationsDue } from './store-due.ts'
+import { Timekeeper } from './timekeeper.ts'
+import { UnderWay } from './under-way.ts'
+import { WakeTimer } from './wake-timer.ts'
+
+// Runs in the queue of a lane on SQLite, beside those in flight. They are small: large inputs are read when they are sent.
+const WINDOW = 256
+// Of one that takes none: there may be many of those.
+const BLOCKED_WINDOW = 8
+const DESTINATIONS_AT_ONCE = 500
+const LOOK_AROUND_MS = 2_000
+const AFTER_ERROR_MS = 1_000
+const STOPPED = 'callbacks.stopped'
+// Of the time for stopping: so much to let requests end; in what is left the others are broken off and given back.
+const FINISH = 0.9
+const BREAK_OFF = 0.05
+
+export interface DispatcherOptions {
+  db: Database
+  clock: Clock
+  log: Logger
+  lanes: Lanes
+  attempter: Attempter
+  events: DeliveryEvents
+  /** Names this process in the claims it makes. */
+  owner: string
+}
+
+export class Dispatcher implements Worker {
+  readonly name = 'callbacks'
+  readonly #options: DispatcherOptions
+  readonly #isShared: boolean
+  readonly #claims: Claims
+  readonly #settler: Settler
+  readonly #timekeeper: Timekeeper
+  readonly #lookAround: WakeTimer
+  readonly #loader: LaneLoader
+  /** Of runs whose attempt could not be made, or its result not stored. */
+  readonly #setbacks: Setbacks
+  readonly #underWay: UnderWay
+  /** They wait until results are stored. */
+  readonly #held = new Set<Lane>()
+  #isRunning = false
+
+  constructor(options: DispatcherOptions) {
+    const { db, clock, log, lanes } = options
+    this.#options = options
+    this.#isShared = db.engine === 'postgres'
+    this.#claims = new Claims(options)
+    this.#underWay = new UnderWay(log)
+    this.#settler = new Settler({ db, clock, log, onCaughtUp: () => this.#letGo() })
+    this.#timekeeper = new Timekeeper({
+      db,
+      clock,
+      log,
+      onDue: (run) => {
+        options.events.scheduled(run)
+        this.offer(run)
+      },
+      onStarted: (destinationIds) => this.#underWay.track(this.#open(destinationIds)),
+      onTimedOut: (run) => {
+        this.stop(run)
+        options.events.timedOut(run)
+      },
+    })
+    this.#lookAround = new WakeTimer(clock)
+    this.#loader = new LaneLoader({ lanes, clock, log, onWait: (until) => this.#lookAt(until) })
+    this.#setbacks = new Setbacks(clock)
+    lanes.onChange = (lane) => this.#pump(lane)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { promise: stopped, resolve } = Promise.withResolvers<void>()
+    const onAbort = () => resolve()
+    signal.addEventListener('abort', onAbort)
+    this.#isRunning = true
+    const { db, clock } = this.#options
+    const unsubscribe = db.subscribe(STOPPED, (text) => this.#hearStopped(text))
+    try {
+      await db.write((tx) => clampDue(tx, clock.now()))
+      // Overdue timeouts come before overdue attempts.
+      await this.#timekeeper.start()
+      await this.#findDestinations()
+      await stopped
+    } finally {
+      // One that failed is started again.
+      this.#isRunning = false
+      unsubscribe()
+      signal.removeEventListener('abort', onAbort)
+      this.#timekeeper.stop()
+      this.#lookAround.stop()
+    }
+    const graceMs = signal.reason instanceof WorkerStop ? signal.reason.graceMs : 0
+    await settlesWithin(clock, graceMs * FINISH, this.#underWay.idle())
+    const brokenOff = this.#options.lanes.all().flatMap((lane) => lane.breakOff())
+    if (brokenOff.length > 0) await settlesWithin(clock, graceMs * BREAK_OFF, this.#underWay.idle())
+    this.#settler.giveUp()
+    await this.#giveBack(brokenOff).catch((error: unknown) =>
+      this.#options.log.warn({ err: error }, 'claims end by themselves'),
+    )
+  }
+
+  /** A run that is due now, right after it was committed by this process. */
+  offer(run: WaitingRun): void {
+    const lane = this.#options.lanes.find(run.destinationId)
+    if (lane === undefined) this.#underWay.track(this.#openFor(run, false))
+    else this.#enqueue(lane, run, false)
+  }
+
+  /** A person asked for an attempt now, whatever the breaker says. */
+  tryNow(run: StoredRun): void {
+    this.#underWay.track(this.#openFor(run, true))
+  }
+
+  /** A time at which a run of this process has to be looked at: its deadline, or a first attempt that is put off. */
+  wakeAt(at: number): void {
+    this.#timekeeper.wakeAt(at)
+  }
+
+  /** Part of a change that closes or deletes the run: its request is broken off, whichever process makes it. */
+  stopWith(tx: Transaction, run: StoredRun): void {
+    tx.afterCommit(() => this.stop(run))
+    // Signals make commits on PostgreSQL wait for one another: none for what cannot be in flight.
+    if (this.#isShared && run.record.state === 'SCHEDULED') tx.signal(STOPPED, `${run.destinationId} ${run.runNumber}`)
+  }
+
+  /** The run was closed or deleted. */
+  stop({ destinationId, runNumber }: Pick<StoredRun, 'destinationId' | 'runNumber'>): void {
+    const { lanes } = this.#options
+    const lane = lanes.find(destinationId)
+    if (lane === undefined) return
+    lane.stop(runNumber)
+    lanes.rest(lane)
+  }
+
+  /** One that was missed does no harm: what comes of the attempt is dropped. */
+  #hearStopped(text: string): void {
+    const [destinationId, runNumber] = text.split(' ').map(Number)
+    if (destinationId !== undefined && runNumber !== undefined) this.stop({ destinationId, runNumber })
+  }
+
+  #enqueue(lane: Lane, run: WaitingRun, isTrial: boolean): void {
+    if (this.#isShared) {
+      lane.hasMore = true
+      if (isTrial) this.#underWay.track(this.#takeTrial(lane, run))
+    } else if (isTrial || !(lane.hasMore || lane.isLoading || lane.queued >= windowOf(lane))) lane.add(run, isTrial)
+    // What is in the database longer goes first.
+    else lane.hasMore = true
+    this.#pump(lane)
+  }
+
+  async #openFor(run: WaitingRun, isTrial: boolean): Promise<void> {
+    const lane = await this.#loader.load(run.destinationId)
+    if (lane !== undefined) this.#enqueue(lane, run, isTrial)
+  }
+
+  /** Starts what may be started, and sees to it that there is more. */
+  #pump(lane: Lane): void {
+    const lapsed = this.#isShared && this.#isRunning ? this.#claims.giveBackLapsed(lane) : null
+    if (lapsed !== null) this.#underWay.track(lapsed.then(() => this.#again(lane)))
+    for (;;) {
+      if (!this.#isRunning) return
+      if (this.#settler.isBehind) {
+        this.#held.add(lane)
+        return
+      }
+      const next = lane.next()
+      if (next.kind === 'wait') {
+        if (next.until !== null) lane.wakeAt(next.until, () => this.#pump(lane))
+        return
+      }
+      if (next.kind === 'empty') break
+      this.#underWay.track(this.#attempt(lane, next.run, next.pass))
+    }
+    if (lane.hasMore && !lane.isLoading) this.#underWay.track(this.#take(lane))
+  }
+
+  /** Results are stored again as fast as they come. */
+  #letGo(): void {
+    const lanes = [...this.#held]
+    this.#held.clear()
+    for (const lane of lanes) this.#pump(lane)
+  }
+
+  async #take(lane: Lane): Promise<void> {
+    const limit = this.#isShared ? lane.claimable() : windowOf(lane) - lane.queued
+    if (limit <= 0) {
+      const at = lane.nextOfferAt
+      if (at !== null) lane.wakeAt(at, () => this.#pump(lane))
+      return
+    }
+    lane.isLoading = true
+    // What comes while the database is asked is not in its answer.
+    lane.hasMore = false
+    try {
+      const runs = await this.#claims.take(lane, limit)
+      if (runs.length === limit) lane.hasMore = true
+      const most = this.#isShared ? lane.fitting(runs) : runs.length
+      for (const run of runs.slice(0, most)) lane.add(run)
+      if (most < runs.length) {
+        lane.hasMore = true
+        await this.#claims.giveBack(runs.slice(most).map(({ runNumber }) => runNumber))
+      }
+    } catch (error) {
+      this.#options.log.error({ err: error, destination: lane.destination }, 'due callbacks could not be read')
+      lane.hasMore = true
+      lane.wakeAt(this.#options.clock.now() + AFTER_ERROR_MS * MICROS_PER_MS, () => this.#pump(lane))
+      return
+    } finally {
+      lane.isLoading = false
+    }
+    this.#pump(lane)
+    this.#options.lanes.rest(lane)
+  }
+
+  /** Asked for by hand: this run and no other, whatever the breaker says. */
+  async #takeTrial(lane: Lane, run: WaitingRun): Promise<void> {
+    lane.trialsSought++
+    try {
+      const taken = await this.#claims.takeOne(lane, run.runNumber)
+      if (taken !== undefined) lane.add(taken, true)
+    } finally {
+      lane.trialsSought--
+    }
+    this.#pump(lane)
+    this.#options.lanes.rest(lane)
+  }
+
+  async #attempt(lane: Lane, run: WaitingRun, pass: BreakerPass): Promise<void> {
+    const { attempter, events, log } = this.#options
+    const signal = lane.begin(run)
+    let attempted: Attempted | 'lapsed' | null = null
+    try {
+      attempted = await attempter.attempt(lane, run, signal)
+    } catch (error) {
+      // Broken off because the run was closed, or the server stops: nothing is wrong.
+      if (!signal.aborted) log.error({ err: error, runId: run.runId }, 'an attempt could not be made')
+    }
+    lane.end(run)
+    if (signal.aborted) {
+      lane.breaker.release(pass)
+      lane.forget(run.runNumber)
+      this.#options.lanes.rest(lane)
+    } else if (attempted === null) {
+      lane.breaker.release(pass)
+      this.#putOff(lane, run, () => {
+        lane.forget(run.runNumber)
+        this.#again(lane)
+      })
+    } else if (attempted === 'lapsed') {
+      lane.breaker.release(pass)
+      this.#underWay.track(this.#claims.return(lane, [run.runNumber]).then(() => this.#again(lane)))
+    } else {
+      if (attempted.isSent) {
+        const change = lane.breaker.settle(pass, attempted.verdict.result === 'retryable')
+        events.attempted(lane, attempted, change)
+        if (change === 'opened') lane.shrink(BLOCKED_WINDOW)
+      } else lane.breaker.release(pass)
+      this.#underWay.track(this.#settle(lane, run, attempted))
+    }
+    this.#pump(lane)
+  }
+
+  /** It is still due, unless somebody closed it, but not taken until its time comes: others are behind it. */
+  #putOff(lane: Lane, run: WaitingRun, goOn: () => void): void {
+    lane.putOff++
+    // A timer of its own: that of the lane may be needed earlier.
+    this.#options.clock.after(this.#setbacks.add(run.runNumber), () => {
+      lane.putOff--
+      goOn()
+    })
+  }
+
+  #again(lane: Lane): void {
+    lane.hasMore = true
+    this.#pump(lane)
+  }
+
+  async #settle(lane: Lane, run: WaitingRun, attempted: Attempted): Promise<void> {
+    const { clock, owner, events } = this.#options
+    const step = applyEvent(run.record, attempted.event, {
+      now: clock.now(),
+      retry: attempted.retry,
+      chance: Math.random(),
+    })
+    if (step.kind === 'changed') {
+      lane.settling++
+      const settled = await this.#settler.settle({
+        run,
+        changed: step,
+        dueAt: step.record.nextAttemptAt,
+        attempt: attempted.log,
+        leaseOwner: this.#isShared ? owner : null,
+      })
+      lane.settling--
+      if (settled === 'refused') {
+        // What came of it is kept: the attempt is not made again.
+        this.#putOff(lane, run, () => this.#underWay.track(this.#settle(lane, run, attempted)))
+        return
+      }
+      if (settled === 'stored') {
+        events.settled(lane, run, step)
+        if (step.record.nextAttemptAt !== null) this.#timekeeper.wakeAt(step.record.nextAttemptAt)
+      }
+    }
+    this.#setbacks.clear(run.runNumber)
+    if (lane.forget(run.runNumber)) this.#again(lane)
+    else if (this.#isShared && lane.hasMore && lane.settling === 0) this.#pump(lane)
+    this.#options.lanes.rest(lane)
+  }
+
+  async #findDestinations(): Promise<void> {
+    const { db, clock, log } = this.#options
+    try {
+      let after = 0
+      for (;;) {
+        const ids = await destinationsDue(db, after, DESTINATIONS_AT_ONCE, clock.now())
+        await this.#open(ids)
+        if (ids.length < DESTINATIONS_AT_ONCE || !this.#isRunning) break
+        after = ids.at(-1) as number
+      }
+    } catch (error) {
+      log.error({ err: error }, 'due callbacks could not be looked for')
+      this.#lookIn(AFTER_ERROR_MS)
+    }
+    if (this.#isShared) this.#lookIn(LOOK_AROUND_MS)
+  }
+
+  #lookIn(ms: number): void {
+    this.#lookAt(this.#options.clock.now() + ms * MICROS_PER_MS)
+  }
+
+  #lookAt(at: Micros): void {
+    if (this.#isRunning) this.#lookAround.wakeAt(at, () => this.#underWay.track(this.#findDestinations()))
+  }
+
+  /** Destinations for which the database has something that is due. */
+  async #open(destinationIds: readonly number[]): Promise<void> {
+    for (const id of destinationIds) {
+      const lane = await this.#loader.load(id)
+      if (lane === undefined) continue
+      lane.hasMore = true
+      this.#pump(lane)
+    }
+  }
+
+  async #giveBack(brokenOff: readonly number[]): Promise<void> {
+    const queued = this.#options.lanes.all().flatMap((lane) => lane.queuedNumbers())
+    if (this.#isShared) await this.#claims.giveBack([...brokenOff, ...queued])
+  }
+}
+
+function windowOf(lane: Lane): number {
+  if (lane.isStuck) return 0
+  return lane.blockedReason() === null ? WINDOW : BLOCKED_WINDOW
+}

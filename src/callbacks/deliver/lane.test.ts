@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newId } from '../../platform/ids/uuid.ts'
+import type { WaitingRun } from '../run/run.ts'
+import { startRun } from '../state/run-record.ts'
+import { Lane, MOST_BYTES } from './lane.ts'
+
+const MIB = 1024 * 1024
+
+function laneOf(concurrency = 10): Lane {
+  const clock = { now: () => 1_000, elapsedMs: () => 1, after: () => () => {} }
+  return new Lane({ id: 1, destination: 'https://hooks.example.org' }, clock, {
+    namespace: 'default',
+    limits: { concurrency, rps: 0 },
+    breaker: { consecutive_failures: 5, open_for: 60_000, half_open_requests: 1 },
+    heldBy: null,
+    requestTimeoutMs: 1_000,
+  })
+}
+
+function run(runNumber: number, completionBytes?: number): WaitingRun {
+  const record = startRun({ timeoutMicros: null, startDelayMicros: 0, retryPolicy: null }, 500)
+  const names = { namespaceId: newId<'Namespace'>(), callbackId: 'c', runId: newId(), requestId: 'r' }
+  const size = completionBytes !== undefined && { completionBytes }
+  return { runNumber, ...names, destinationId: 1, timeoutMicros: null, record, ...size }
+}
+
+test('a run that is offered while the result of its attempt is stored is looked for again', () => {
+  const lane = laneOf()
+  assert.equal(lane.add(run(1)), true)
+  assert.equal(lane.next().kind, 'go')
+  assert.equal(lane.add(run(1), true), false)
+  assert.equal(lane.next().kind, 'empty')
+  assert.equal(lane.forget(1), true)
+  assert.equal(lane.add(run(1)), true)
+  assert.equal(lane.forget(1), false)
+})
+
+test('a run that is asked for by hand goes before those that wait', () => {
+  const lane = laneOf()
+  for (const number of [1, 2, 3]) lane.add(run(number))
+  lane.add(run(3), true)
+  lane.add(run(4), true)
+  const order = [1, 2, 3, 4].map(() => {
+    const next = lane.next()
+    return next.kind === 'go' ? next.run.runNumber : null
+  })
+  assert.deepEqual(order, [4, 3, 1, 2])
+})
+
+/** Begins what may begin, as one turn of the event loop does. */
+function beginAll(lane: Lane): WaitingRun[] {
+  const begun: WaitingRun[] = []
+  for (let next = lane.next(); next.kind === 'go'; next = lane.next()) {
+    lane.begin(next.run)
+    begun.push(next.run)
+  }
+  return begun
+}
+
+test('of a burst as many begin as there is memory for, before any of them is read', () => {
+  for (const [size, expected] of [
+    [undefined, 16],
+    [2 * MIB, 16],
+    [3 * MIB, 10],
+    [100 * MIB, 1],
+    [100, 100],
+    [0, 100],
+  ] as const) {
+    const lane = laneOf(100)
+    for (let number = 1; number <= 200; number++) lane.add(run(number, size))
+    const begun = beginAll(lane)
+    assert.equal(begun.length, expected, `${size}`)
+    assert.ok(begun.length === 1 || lane.bytes <= MOST_BYTES)
+    lane.end(begun[0] as WaitingRun)
+    assert.equal(beginAll(lane).length, 1)
+  }
+})
+
+test('no more is claimed than there is memory for', () => {
+  const lane = laneOf(100)
+  assert.equal(lane.claimable(), 100)
+  const large = Array.from({ length: 100 }, (_, n) => run(n + 1, 2 * MIB))
+  assert.equal(lane.fitting(large), 16)
+  for (const each of large.slice(0, 16)) lane.add(each)
+  const [first] = beginAll(lane)
+  assert.equal(lane.claimable(), 0)
+  lane.end(first as WaitingRun)
+  assert.equal(lane.claimable(), 1)
+  // Small ones again.
+  assert.equal(lane.fitting([run(101, 100)]), 1)
+  assert.equal(lane.claimable(), 85)
+  assert.equal(laneOf().fitting([run(1, 100 * MIB), run(2, 1)]), 1)
+})
+
+test('while results are stored, room for a few is not claimed, room for many and what is left at the end are', () => {
+  const lane = laneOf(100)
+  for (let number = 1; number <= 100; number++) lane.add(run(number, 100))
+  const begun = beginAll(lane)
+  lane.fitting([run(101, 100)])
+  const end = (count: number) => {
+    for (const each of begun.splice(0, count)) lane.end(each)
+  }
+  end(49)
+  assert.equal(lane.claimable(), 49)
+  lane.settling = 49
+  assert.equal(lane.claimable(), 0)
+  end(1)
+  assert.equal(lane.claimable(), 50)
+})

@@ -1,0 +1,232 @@
+import { type RawBuilder, sql } from 'kysely'
+import type { Micros } from '../../platform/clock/clock.ts'
+import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
+import { numbersIn } from '../../platform/storage/json-list.ts'
+import { statement } from '../../platform/storage/statement.ts'
+import { SMALL_INPUT_BYTES, type StoredRun, type WaitingRun } from '../run/run.ts'
+import { type RunRow, runColumns, storedRun } from '../run/store-runs.ts'
+import { STATE_NUMBERS } from '../state/run-state.ts'
+
+// States are literals: SQLite uses a partial index only when the text of the query proves that it may.
+const SCHEDULED = sql.lit(STATE_NUMBERS.SCHEDULED)
+const BACKING_OFF = sql.lit(STATE_NUMBERS.BACKING_OFF)
+// Word for word the condition of the index. Other runs that are SCHEDULED are due since they became so.
+const WAITS_FOR_TIME = sql`state = ${SCHEDULED} and (next_attempt_at is not null or lease_owner is not null)`
+
+// From one destination to the next, each found by one look: however many runs wait at one of them, it is one step.
+function waitingBehind(after: RawBuilder<unknown>) {
+  const next = (behind: RawBuilder<unknown>) => sql`
+    (select destination_id from callback_runs
+      where state = ${SCHEDULED} and destination_id > ${behind} order by destination_id limit 1)`
+  return sql`
+    with recursive waiting (id) as (
+      select ${next(after)}
+      union all
+      select ${next(sql`waiting.id`)} from waiting where waiting.id is not null
+    )`
+}
+
+// Not with `exists`, which PostgreSQL turns into a join with all that is due.
+const dueDestinations = statement<{ after: number; now: Micros; limit: number }, { id: number }>(
+  (_query, p) => sql`
+    ${waitingBehind(sql`${p('after')}`)}
+    select waiting.id from waiting
+    where waiting.id is not null and ${p('now')} >= (
+      select r.due_at from callback_runs r where r.state = ${SCHEDULED} and r.destination_id = waiting.id
+      order by r.due_at limit 1
+    )
+    limit ${p('limit')}`,
+)
+
+/** Destinations behind `after` at which the attempt of a run is due, in the order of their numbers. */
+export async function destinationsDue(reader: Reader, after: number, limit: number, now: Micros): Promise<number[]> {
+  const rows = await reader.run(dueDestinations, { after, now, limit })
+  return rows.map(({ id }) => id)
+}
+
+export interface TakeDue {
+  readonly destinationId: number
+  readonly now: Micros
+  readonly limit: number
+  /** PostgreSQL: until when they are nobody else's. */
+  readonly leaseUntil: Micros
+  readonly owner: string
+  /** Numbers of runs that this process has in hand already. */
+  readonly exclude: readonly number[]
+  /** This run or none. */
+  readonly only?: number
+}
+
+type DueRow = RunRow & {
+  callback?: Uint8Array | null
+  completion?: Uint8Array | null
+  completion_bytes?: number
+}
+type DueInput = Omit<TakeDue, 'exclude'> & { exclude: string }
+
+// Small inputs come along: a look of its own for each costs more than they do.
+const SMALL_BYTES = sql.lit(SMALL_INPUT_BYTES)
+const IS_SMALL = sql`length(i.completion) <= ${SMALL_BYTES} and length(i.callback) <= ${SMALL_BYTES}`
+const SMALL_INPUT = sql`
+  case when ${IS_SMALL} then i.callback end as callback,
+  case when ${IS_SMALL} then i.completion end as completion,
+  length(i.completion) as completion_bytes`
+
+const readDue = statement<DueInput, DueRow>(
+  (_query, p) => sql`
+    select ${runColumns('r')}, ${SMALL_INPUT}
+    from callback_runs r join callback_inputs i on i.run_number = r.run_number
+    where r.state = ${SCHEDULED} and r.destination_id = ${p('destinationId')} and r.due_at <= ${p('now')}
+      and r.run_number not in ${numbersIn('sqlite', p('exclude'))}
+    order by r.due_at, r.run_number
+    limit ${p('limit')}`,
+)
+
+const readOne = statement<DueInput & { only: number }, DueRow>(
+  (_query, p) => sql`
+    select ${runColumns('r')} from callback_runs r
+    where r.run_number = ${p('only')} and r.state = ${SCHEDULED} and r.due_at <= ${p('now')}`,
+)
+
+// The look is a part of its own: it locks its rows once, whatever the plan of the rest is.
+function claim(which: RawBuilder<unknown>, input: <K extends 'leaseUntil' | 'owner'>(key: K) => DueInput[K]) {
+  return sql`
+    with due as materialized (
+      select r.run_number, r.due_at from callback_runs r
+      where r.state = ${SCHEDULED} and ${which}
+      for update skip locked
+    ), claimed as (
+      update callback_runs r set due_at = ${input('leaseUntil')}, lease_owner = ${input('owner')}
+      from due where r.run_number = due.run_number
+      returning r.*, due.due_at as was_due_at
+    )
+    select ${runColumns('r')}, ${SMALL_INPUT}
+    from claimed r join callback_inputs i on i.run_number = r.run_number
+    order by r.was_due_at, r.run_number`
+}
+
+const claimDue = statement<DueInput, DueRow>((_query, p) =>
+  claim(
+    sql`
+      r.destination_id = ${p('destinationId')} and r.due_at <= ${p('now')}
+      and r.run_number not in ${numbersIn('postgres', p('exclude'))}
+      order by r.due_at, r.run_number limit ${p('limit')}`,
+    p,
+  ),
+)
+
+const claimOne = statement<DueInput & { only: number }, DueRow>((_query, p) =>
+  claim(sql`r.run_number = ${p('only')} and r.due_at <= ${p('now')}`, p),
+)
+
+/**
+ * Runs of one destination whose attempt is due, longest due first. On PostgreSQL they are leased, and no other process gets
+ * them until `leaseUntil`; on SQLite this is a look, and who has what is known to the one process.
+ */
+export async function takeDue(db: Database, { exclude, only, ...wanted }: TakeDue): Promise<WaitingRun[]> {
+  const input = { ...wanted, exclude: JSON.stringify(exclude) }
+  const isShared = db.engine === 'postgres'
+  const take = isShared ? db.writeOne.bind(db) : db.run.bind(db)
+  const rows =
+    only === undefined
+      ? await take(isShared ? claimDue : readDue, input)
+      : await take(isShared ? claimOne : readOne, { ...input, only })
+  return rows.map(waitingRun)
+}
+
+function waitingRun(row: DueRow): WaitingRun {
+  const { callback, completion, completion_bytes: completionBytes } = row
+  const run = storedRun(row)
+  if (completionBytes === undefined) return run
+  if (!callback || !completion) return { ...run, completionBytes }
+  return { ...run, completionBytes, input: { callback, completion, searchAttributes: null } }
+}
+
+const dueBackoffs = statement<{ now: Micros; limit: number }, RunRow>(
+  (_query, p) => sql`
+    select ${runColumns('r')} from callback_runs r
+    where r.state = ${BACKING_OFF} and r.due_at <= ${p('now')}
+    order by r.due_at limit ${p('limit')}`,
+)
+
+/** Runs whose time of backing off is over, longest over first. */
+export async function backoffsDue(reader: Reader, now: Micros, limit: number): Promise<StoredRun[]> {
+  return (await reader.run(dueBackoffs, { now, limit })).map(storedRun)
+}
+
+const dueTimeouts = statement<{ now: Micros; limit: number }, RunRow>(
+  (_query, p) => sql`
+    select ${runColumns('r')} from callback_runs r
+    where r.closed_at is null and r.deadline_at is not null and r.deadline_at <= ${p('now')}
+    order by r.deadline_at limit ${p('limit')}`,
+)
+
+/** Running ones whose schedule-to-close is over, longest over first. */
+export async function timeoutsDue(reader: Reader, now: Micros, limit: number): Promise<StoredRun[]> {
+  return (await reader.run(dueTimeouts, { now, limit })).map(storedRun)
+}
+
+const dueDelayed = statement<{ after: Micros; now: Micros }, { id: number }>(
+  (_query, p) => sql`
+    select distinct destination_id as id from callback_runs
+    where ${WAITS_FOR_TIME} and due_at > ${p('after')} and due_at <= ${p('now')}`,
+)
+
+/** Destinations with runs whose attempt fell due behind `after` by time alone: it was put off, or a lease ended. */
+export async function delayedDue(reader: Reader, after: Micros, now: Micros): Promise<number[]> {
+  return (await reader.run(dueDelayed, { after, now })).map(({ id }) => id)
+}
+
+const upcoming = statement<{ after: Micros }, { at: Micros | null }>(
+  (_query, p) => sql`
+    select min(at) as at from (
+      select (select due_at from callback_runs where ${WAITS_FOR_TIME} and due_at > ${p('after')} order by due_at limit 1) as at
+      union all
+      select (select due_at from callback_runs where state = ${BACKING_OFF} and due_at > ${p('after')} order by due_at limit 1)
+      union all
+      select (select deadline_at from callback_runs where closed_at is null and deadline_at is not null
+        order by deadline_at limit 1)
+    ) as times`,
+)
+
+/**
+ * The first time behind `after` at which an attempt falls due, or a backoff or a lease ends; or the first end of a
+ * schedule-to-close, which may be over.
+ */
+export async function nextDue(reader: Reader, after: Micros): Promise<Micros | null> {
+  const [row] = await reader.run(upcoming, { after })
+  return row?.at ?? null
+}
+
+const clampRows = statement<{ now: Micros }>(
+  (_query, p) => sql`
+    ${waitingBehind(sql.lit(0))}
+    update callback_runs set due_at = ${p('now')}
+    where state = ${SCHEDULED} and destination_id in (select id from waiting) and due_at > ${p('now')}
+      and next_attempt_at is null`,
+)
+
+/**
+ * To be called once before the first look. The clock may have been set back since the last process ended: what was due then
+ * is due now, and nobody would be woken for it. On PostgreSQL other processes are at work, who look all the time.
+ */
+export async function clampDue(tx: Transaction, now: Micros): Promise<number> {
+  return tx.engine === 'sqlite' ? tx.change(clampRows, { now }) : 0
+}
+
+/** Counting ends here: more is shown as "more than". */
+export const MOST_WAITING = 10_001
+
+const waiting = statement<{ ids: string }, { id: number; waiting: number }>(
+  (_query, p, engine) => sql`
+    select d.id, (select count(*) from (
+      select 1 from callback_runs r where r.state = ${SCHEDULED} and r.destination_id = d.id limit ${sql.lit(MOST_WAITING)}
+    ) as counted) as waiting
+    from callback_destinations d where d.id in ${numbersIn(engine, p('ids'))}`,
+)
+
+/** How many runs are SCHEDULED at each of these destinations, those in flight included; none where there is none. */
+export async function waitingCounts(reader: Reader, destinationIds: readonly number[]): Promise<Map<number, number>> {
+  const rows = await reader.run(waiting, { ids: JSON.stringify(destinationIds) })
+  return new Map(rows.filter((row) => row.waiting > 0).map((row) => [row.id, row.waiting]))
+}

@@ -1,0 +1,174 @@
+import { type Clock, MICROS_PER_MS, MICROS_PER_SECOND, type Micros } from '../../platform/clock/clock.ts'
+import type { JobEngine } from '../../platform/jobs/job-engine.ts'
+import { type Again, type Job, type JobContext, jobKind } from '../../platform/jobs/job-kind.ts'
+import type { Cipher } from '../../platform/secrets/cipher.ts'
+import type { Database, Transaction } from '../../platform/storage/database.ts'
+import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-policies.ts'
+import type { Condition } from '../query/condition.ts'
+import { fieldCatalogue } from '../query/fields.ts'
+import { parseQuery } from '../query/parse-query.ts'
+import type { StartRuns } from '../run/start-runs.ts'
+import { type ListKey, listRuns } from '../run/store-list.ts'
+import { NO_BATCH, prepareReplayBatch, type ReplayBatch } from './replay-batch.ts'
+import { replayIn } from './replay-run.ts'
+import { addReplayProgress, findReplay, type Replay, type ReplayId } from './store-replays.ts'
+import { countWaiting, findFreed, insertWaiting, removeAllWaiting, removeWaiting } from './store-waiting-replays.ts'
+
+export interface ReplayWork {
+  replayId: ReplayId
+  /** The last run that is done, in the order of lists; null when only those are left whose callbacks were running. */
+  after: ListKey | null
+  /** Since when none of those could be started, and how long to wait before the next look. */
+  waiting?: Waiting
+}
+
+interface Waiting {
+  since: Micros
+  pauseMs: number
+}
+
+/** Starts every closed run that a query finds once more. */
+export const BULK_REPLAY = jobKind<ReplayWork>('callbacks.bulk-replay', { concurrency: 2, maxAttempts: 100 })
+
+const RUNS = 100
+const FIRST_PAUSE_MS = 250
+const LONGEST_PAUSE_MS = 30_000
+/** How long those that wait are waited for while none of them can be started. */
+const PATIENCE_MICROS = 3_600 * MICROS_PER_SECOND
+
+export interface BulkReplayDeps {
+  db: Database
+  clock: Clock
+  cipher: Cipher
+  namespaces: NamespacePolicies
+  starts: StartRuns
+}
+
+/** To be called once, before the engine starts. */
+export function registerBulkReplay(jobs: JobEngine, deps: BulkReplayDeps): void {
+  jobs.register(BULK_REPLAY, (job, context) => runBulkReplay(deps, job, context))
+}
+
+/** From the run that closed last before the request, backwards. */
+export function firstReplayWork({ id, closedUntil }: Pick<Replay, 'id' | 'closedUntil'>): ReplayWork {
+  return { replayId: id, after: { sortAt: closedUntil, createdAt: Number.MAX_SAFE_INTEGER, runId: '' } }
+}
+
+export function replayCondition({
+  query,
+  searchAttributes,
+}: Pick<Replay, 'query' | 'searchAttributes'>): Condition | null {
+  return parseQuery(query, fieldCatalogue(searchAttributes), { allowsGroupBy: false }).condition
+}
+
+/** What one try of the job does. */
+interface Step {
+  batch: ReplayBatch
+  /** Keeps what was found out about the batch, and tells where to go on: null at the end. `blocked`: callbacks that run. */
+  settle(tx: Transaction, blocked: readonly number[], now: Micros): Promise<Again<ReplayWork> | null>
+}
+
+/**
+ * One batch, the counts and the place to go on from, in one transaction: a batch is started wholly or not at all. What each
+ * run is started with follows from the job and the run, so not even a batch that is repeated starts one twice.
+ */
+async function runBulkReplay(
+  deps: BulkReplayDeps,
+  { payload }: Job<ReplayWork>,
+  { signal, log, complete }: JobContext<ReplayWork>,
+): Promise<void> {
+  const { db, clock, starts } = deps
+  const replay = await findReplay(db, payload.replayId)
+  if (replay === undefined || replay.finishedAt !== null) return
+  const namespace = await findLive(deps.namespaces, replay)
+  const { batch, settle } = namespace === null ? NOTHING_LEFT : await nextStep(deps, namespace, replay, payload, signal)
+  const { isDone, givenUp } = await db.write(
+    async (tx) => {
+      const blocked: number[] = []
+      for (const { source, start } of batch.ready) {
+        const answer = await replayIn(tx, starts, namespace as ActiveNamespace, source, start)
+        if (answer.kind === 'conflict') blocked.push(source.run.runNumber)
+      }
+      const now = clock.now()
+      const again = await settle(tx, blocked, now)
+      const left = again === null && namespace !== null ? await countWaiting(tx, replay.id) : 0
+      if (again === null) await removeAllWaiting(tx, replay.id)
+      await addReplayProgress(tx, replay.id, {
+        started: batch.ready.length - blocked.length,
+        failed: batch.failed + left,
+        finishedAt: again === null ? now : null,
+      })
+      await complete(tx, again ?? undefined)
+      return { isDone: again === null, givenUp: left }
+    },
+    { alone: true, isolation: 'read committed' },
+  )
+  const { id, matched, createdAt } = replay
+  if (batch.problem !== null) log.warn({ err: batch.problem, replay: id, failed: batch.failed }, 'not replayed')
+  if (givenUp > 0) log.warn({ replay: id, failed: givenUp }, 'not replayed: other runs of the callbacks did not close')
+  if (!isDone) return
+  log.info({ replay: id, matched, seconds: (clock.now() - createdAt) / MICROS_PER_SECOND }, 'a bulk replay is done')
+}
+
+const NOTHING_LEFT: Step = { batch: NO_BATCH, settle: async () => null }
+
+async function nextStep(
+  { db, cipher }: BulkReplayDeps,
+  namespace: ActiveNamespace,
+  replay: Replay,
+  { after, waiting }: ReplayWork,
+  signal: AbortSignal,
+): Promise<Step> {
+  const { id: replayId } = replay
+  const prepare = (runNumbers: readonly number[]) =>
+    prepareReplayBatch({ reader: db, cipher, namespace, replayId, signal }, runNumbers)
+  if (after === null) {
+    const freed = await findFreed(db, replayId, RUNS)
+    const batch = await prepare(freed)
+    return { batch, settle: settleWaiting(replayId, freed.slice(0, batch.looked), freed.length < RUNS, waiting) }
+  }
+  const query = { namespaceId: replay.namespaceId, condition: replayCondition(replay) }
+  const found = await listRuns(db, query, { after, limit: RUNS })
+  const ours = found.filter(({ runNumber }) => runNumber <= replay.runNumberUntil)
+  const batch = await prepare(ours.map(({ runNumber }) => runNumber))
+  const last = batch.looked === ours.length ? found.at(-1) : ours[batch.looked - 1]
+  const isLast = found.length < RUNS && last === found.at(-1)
+  return {
+    batch,
+    async settle(tx, blocked, now) {
+      await insertWaiting(tx, replayId, blocked)
+      if (!isLast && last !== undefined) return { againAt: now, payload: { replayId, after: last.key } }
+      return (await countWaiting(tx, replayId)) > 0 ? laterAgain(replayId, now, FIRST_PAUSE_MS, now) : null
+    },
+  }
+}
+
+/** `isAll`: no other callback was found whose run has closed. */
+function settleWaiting(
+  replayId: ReplayId,
+  looked: readonly number[],
+  isAll: boolean,
+  waiting: Waiting | undefined,
+): Step['settle'] {
+  return async (tx, blocked, now) => {
+    const done = looked.filter((runNumber) => !blocked.includes(runNumber))
+    await removeWaiting(tx, replayId, done)
+    if ((await countWaiting(tx, replayId)) === 0) return null
+    if (done.length > 0) return laterAgain(replayId, now, isAll ? FIRST_PAUSE_MS : 0, now)
+    const { since, pauseMs } = waiting ?? { since: now, pauseMs: FIRST_PAUSE_MS }
+    if (now - since >= PATIENCE_MICROS) return null
+    return laterAgain(replayId, now, Math.min(pauseMs * 2, LONGEST_PAUSE_MS), since)
+  }
+}
+
+function laterAgain(replayId: ReplayId, now: Micros, pauseMs: number, since: Micros): Again<ReplayWork> {
+  const waiting = { since, pauseMs: Math.max(pauseMs, FIRST_PAUSE_MS) }
+  return { againAt: now + pauseMs * MICROS_PER_MS, payload: { replayId, after: null, waiting } }
+}
+
+/** Null when it was deleted: nothing is started in it any more. */
+async function findLive(namespaces: NamespacePolicies, { namespaceId }: Replay): Promise<ActiveNamespace | null> {
+  const namespace = await namespaces.findById(namespaceId)
+  const named = namespace && (await namespaces.find(namespace.name))
+  return named?.id === namespaceId ? named : null
+}

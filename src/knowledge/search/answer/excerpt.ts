@@ -1,0 +1,19 @@
+import type { WantedWords } from '../words/wanted-words.ts'
+
+const AROUND = 300
+
+/** Of a long text its beginning and what stands around the words that are looked for, about so many characters. */
+export function excerptOf(text: string, wanted: WantedWords, length: number): string {
+  if (text.length <= length) return text
+  let end = Math.min(AROUND, length)
+  let excerpt = text.slice(0, end)
+  for (const place of wanted.placesIn(text)) {
+    const from = Math.max(end, place.start - AROUND)
+    const to = Math.min(text.length, place.end + AROUND)
+    if (to <= end) continue
+    if (excerpt.length + to - from > length) break
+    excerpt += `${from > end ? '\n' : ''}${text.slice(from, to)}`
+    end = to
+  }
+  return excerpt.toWellFormed()
+}

@@ -1,0 +1,21 @@
+import type { HitChunk } from '../hit.ts'
+
+/** Where a chunk stands in the content, by its number. */
+export type ChunkPlaces = ReadonlyMap<number, { start: number; end: number }>
+
+const LONGEST_WHOLE = 2_000
+const MOST_CHUNKS = 5
+const BETWEEN = '\n---\n'
+
+/** What of a note answers: all of a short one, else its best chunks, best first. */
+export function matchedChunk(content: string, body: string, chunks: readonly HitChunk[], places: ChunkPlaces): string {
+  if (body.length <= LONGEST_WHOLE) return body
+  const texts: string[] = []
+  for (const { number } of chunks) {
+    const place = places.get(number)
+    const text = place === undefined ? '' : content.slice(place.start, place.end).trim()
+    if (text !== '' && !texts.includes(text)) texts.push(text)
+    if (texts.length === MOST_CHUNKS) break
+  }
+  return texts.length === 0 ? body.slice(0, LONGEST_WHOLE) : texts.join(BETWEEN).toWellFormed()
+}

@@ -1,0 +1,185 @@
+import { toRfc3339 } from '../../../platform/clock/clock.ts'
+import type { Reader } from '../../../platform/storage/database.ts'
+import type { Project } from '../../note/note.ts'
+import { nameOf, observationDocument, relationDocument } from '../../note/part-document.ts'
+import { contentsOf } from '../../note/store-contents.ts'
+import { toObservation } from '../../note/store-observations.ts'
+import { splitText } from '../../text/frontmatter.ts'
+import { tagsOf } from '../../text/note-metadata.ts'
+import { type Hit, hitKey } from '../hit.ts'
+import type { Question } from '../question/question.ts'
+import type { SearchResult } from '../schema-search.ts'
+import { type ChunkPlaces, matchedChunk } from './matched-chunk.ts'
+import { beginningOf, type Snippet, snippetsOf } from './snippets.ts'
+import {
+  type HitNote,
+  type HitObservation,
+  type HitRelation,
+  hitNotes,
+  hitObservations,
+  hitRelations,
+} from './store-search-hits.ts'
+
+export interface ResultOptions {
+  /** What to mark in snippets. */
+  question: Question | null
+  /** Whether `matched_chunk` is told: not where only words were looked for. */
+  isByMeaning: boolean
+  chunkPlaces(noteIds: readonly number[]): Promise<ReadonlyMap<number, ChunkPlaces>>
+}
+
+const SHOWN_CHARACTERS = 10_000
+/** Of one text, and of all texts of an answer: a page may be a hundred books. */
+const LONGEST_READ = 200_000
+const MOST_READ = 3_000_000
+const READ_TOGETHER = 20_000
+
+/** The rows as the wire shows them, in their order; one that is gone meanwhile is left out. */
+export async function searchResults(
+  reader: Reader,
+  project: Project,
+  hits: readonly Hit[],
+  options: ResultOptions,
+): Promise<SearchResult[]> {
+  const of = (kind: Hit['kind']) => hits.filter((hit) => hit.kind === kind)
+  const notes = await hitNotes(reader, project.id, [...new Set(hits.map(({ noteId }) => noteId))])
+  const results = new Map<number, SearchResult>()
+  await addNotes(reader, of('note'), notes, options, results)
+  const observations = await hitObservations(reader, of('observation'))
+  const observationAt = new Map(observations.map((row) => [partKey(row.note_id, row.position), row]))
+  for (const hit of of('observation')) {
+    const row = observationAt.get(partKey(hit.noteId, hit.position))
+    const note = notes.get(hit.noteId)
+    if (row !== undefined && note !== undefined) results.set(hitKey(hit), observationResult(hit, note, row, options))
+  }
+  const relations = await hitRelations(reader, of('relation'))
+  const relationAt = new Map(relations.map((row) => [partKey(row.from_id, row.position), row]))
+  for (const hit of of('relation')) {
+    const row = relationAt.get(partKey(hit.noteId, hit.position))
+    const note = notes.get(hit.noteId)
+    if (row !== undefined && note !== undefined) results.set(hitKey(hit), relationResult(hit, note, row, options))
+  }
+  return hits.flatMap((hit) => results.get(hitKey(hit)) ?? [])
+}
+
+function partKey(noteId: number, position: number): string {
+  return `${noteId}/${position}`
+}
+
+/** Long texts one after the other, so that never more than one of them is held. */
+async function addNotes(
+  reader: Reader,
+  hits: readonly Hit[],
+  notes: ReadonlyMap<number, HitNote>,
+  options: ResultOptions,
+  results: Map<number, SearchResult>,
+): Promise<void> {
+  const known = hits.filter(({ noteId }) => notes.has(noteId))
+  const isShort = ({ noteId }: Hit) => (notes.get(noteId) as HitNote).size <= READ_TOGETHER
+  const needPlaces = known.filter((hit) => hit.chunks.length > 0).map(({ noteId }) => noteId)
+  const places = needPlaces.length === 0 ? new Map() : await options.chunkPlaces(needPlaces)
+  let left = MOST_READ
+  const add = (hit: Hit, content: string) => {
+    left -= content.length
+    results.set(hitKey(hit), noteResult(hit, notes.get(hit.noteId) as HitNote, content, places, options))
+  }
+  const short = known.filter(isShort)
+  const texts = await contentsOf(
+    reader,
+    short.map(({ noteId }) => noteId),
+    READ_TOGETHER,
+  )
+  for (const hit of short) add(hit, texts.get(hit.noteId) ?? '')
+  for (const hit of known) {
+    if (isShort(hit)) continue
+    const length = left > LONGEST_READ ? LONGEST_READ : SHOWN_CHARACTERS
+    add(hit, (await contentsOf(reader, [hit.noteId], length)).get(hit.noteId) ?? '')
+  }
+}
+
+function shared(hit: Hit, note: HitNote) {
+  return {
+    score: hit.score,
+    entity: nameOf(note),
+    external_id: note.external_id,
+    file_path: note.file_path,
+    updated_at: toRfc3339(note.updated_at),
+    entity_id: note.id,
+  }
+}
+
+function noteResult(
+  hit: Hit,
+  note: HitNote,
+  content: string,
+  places: ReadonlyMap<number, ChunkPlaces>,
+  options: ResultOptions,
+): SearchResult {
+  const { body } = splitText(content)
+  const metadata = JSON.parse(note.metadata)
+  const chunk = options.isByMeaning ? matchedChunk(content, body, hit.chunks, places.get(note.id) ?? new Map()) : null
+  const texts = { title: note.title, tags: tagsOf(metadata), permalink: note.permalink, content: body }
+  return {
+    ...shared(hit, note),
+    title: note.title,
+    type: 'entity',
+    permalink: note.permalink,
+    content: body.length > SHOWN_CHARACTERS ? body.slice(0, SHOWN_CHARACTERS).toWellFormed() : body,
+    matched_chunk: chunk,
+    snippets: snippets(texts, chunk, options.question),
+    metadata,
+  }
+}
+
+function observationResult(hit: Hit, note: HitNote, row: HitObservation, options: ResultOptions): SearchResult {
+  const observation = observationDocument(note, toObservation(row), row.position)
+  const { category, content, tags, context } = observation
+  const texts = { title: '', tags, permalink: null, content: withContextInBrackets(content, context) }
+  return {
+    ...shared(hit, note),
+    title: note.title,
+    type: 'observation',
+    permalink: observation.permalink,
+    content,
+    matched_chunk: options.isByMeaning ? content : null,
+    snippets: snippets(texts, content, options.question),
+    metadata: { tags, context },
+    observation_id: observation.id,
+    category,
+  }
+}
+
+function relationResult(hit: Hit, note: HitNote, row: HitRelation, options: ResultOptions): SearchResult {
+  const { to_id: id, to_title: title, to_path: path, to_external_id: externalId } = row
+  const to =
+    id === null || title === null || path === null || externalId === null
+      ? null
+      : { id, title, permalink: row.to_permalink, file_path: path, external_id: externalId }
+  const relation = relationDocument({ ...row, direction: 'outgoing', from: note, to })
+  const content = withContextInBrackets(`${row.relation_type} ${row.to_name}`, row.context)
+  return {
+    ...shared(hit, note),
+    title: `${note.title} → ${relation.to_name}`,
+    type: 'relation',
+    permalink: relation.permalink,
+    content,
+    matched_chunk: options.isByMeaning ? content : null,
+    snippets: snippets({ title: '', tags: [], permalink: null, content }, content, options.question),
+    metadata: { to_name: row.to_name, context: row.context },
+    relation_id: relation.id,
+    from_entity: nameOf(note),
+    to_entity: relation.to_id,
+    relation_type: row.relation_type,
+  }
+}
+
+/** A result that has none of the words is shown by what of it was meant. */
+function snippets(texts: Parameters<typeof snippetsOf>[0], meant: string | null, question: Question | null): Snippet[] {
+  if (question === null) return []
+  const found = snippetsOf(texts, question)
+  return found.length > 0 || meant === null ? found : beginningOf(meant)
+}
+
+function withContextInBrackets(text: string, context: string | null): string {
+  return context === null ? text : `${text} (${context})`
+}

@@ -1,0 +1,94 @@
+/** What is shown of the rows that a search found. */
+import { type RawBuilder, sql } from 'kysely'
+import type { Engine, Reader } from '../../../platform/storage/database.ts'
+import { numbersIn } from '../../../platform/storage/json-list.ts'
+import { statement } from '../../../platform/storage/statement.ts'
+import type { Note } from '../../note/note.ts'
+import type { StoredObservation } from '../../note/store-observations.ts'
+import '../../tables.ts'
+import type { RelationsTable } from '../../tables.ts'
+
+export type HitNote = Pick<
+  Note,
+  'id' | 'external_id' | 'title' | 'permalink' | 'file_path' | 'metadata' | 'size' | 'updated_at'
+>
+
+const NOTE_COLUMNS = [
+  'id',
+  'external_id',
+  'title',
+  'permalink',
+  'file_path',
+  'metadata',
+  'size',
+  'updated_at',
+] as const satisfies readonly (keyof HitNote)[]
+
+const notesByIds = statement<{ projectId: number; ids: string }, HitNote>(
+  (_query, p, engine) => sql`
+    select ${sql.join(NOTE_COLUMNS.map((column) => sql.ref(column)))} from notes
+    where id in ${numbersIn(engine, p('ids'))} and +project_id = ${p('projectId')}`,
+)
+
+/** Those of the project; whatever else is asked for is not there. */
+export async function hitNotes(
+  reader: Reader,
+  projectId: number,
+  ids: readonly number[],
+): Promise<Map<number, HitNote>> {
+  const rows = ids.length === 0 ? [] : await reader.run(notesByIds, { projectId, ids: JSON.stringify(ids) })
+  return new Map(rows.map((note) => [note.id, note]))
+}
+
+export interface PartKey {
+  noteId: number
+  position: number
+}
+
+/** `[[note, position], …]` as a table. */
+function wanted(engine: Engine, pairs: string): RawBuilder<unknown> {
+  return engine === 'sqlite'
+    ? sql`(select value ->> 0 as note, value ->> 1 as position from json_each(${pairs})) as wanted cross join`
+    : sql`(select (value ->> 0)::bigint as note, (value ->> 1)::int as position from json_array_elements(${pairs}::json))
+        as wanted inner join`
+}
+
+export type HitObservation = StoredObservation & { note_id: number }
+
+const observationsAt = statement<{ pairs: string }, HitObservation>(
+  (_query, p, engine) => sql`
+    select o.note_id, o.position, o.category, o.content, o.context, o.tags
+    from ${wanted(engine, p('pairs'))} observations as o on o.note_id = wanted.note and o.position = wanted.position`,
+)
+
+export function hitObservations(reader: Reader, keys: readonly PartKey[]): Promise<HitObservation[]> {
+  return keys.length === 0 ? Promise.resolve([]) : reader.run(observationsAt, { pairs: pairsOf(keys) })
+}
+
+export type HitRelation = Pick<
+  RelationsTable,
+  'from_id' | 'position' | 'relation_type' | 'to_name' | 'context' | 'anchor' | 'display'
+> & {
+  to_id: number | null
+  to_title: string | null
+  to_permalink: string | null
+  to_path: string | null
+  to_external_id: string | null
+}
+
+const relationsAt = statement<{ pairs: string }, HitRelation>(
+  (_query, p, engine) => sql`
+    select r.from_id, r.position, substr(r.relation_type, 1, 2000) as relation_type, r.to_name,
+      substr(r.context, 1, 2000) as context, r.anchor, r.display, t.id as to_id, t.title as to_title,
+      t.permalink as to_permalink, t.file_path as to_path, t.external_id as to_external_id
+    from ${wanted(engine, p('pairs'))} relations as r on r.from_id = wanted.note and r.position = wanted.position
+    left join notes as t on t.id = r.to_id`,
+)
+
+export function hitRelations(reader: Reader, keys: readonly PartKey[]): Promise<HitRelation[]> {
+  return keys.length === 0 ? Promise.resolve([]) : reader.run(relationsAt, { pairs: pairsOf(keys) })
+}
+
+function pairsOf(keys: readonly PartKey[]): string {
+  return JSON.stringify(keys.map(({ noteId, position }) => [noteId, position]))
+}

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
+import { test } from 'node:test'
+import { isAppError } from '../../../platform/errors/app-error.ts'
+import { parseMetadataFilters } from './metadata-filter.ts'
+import { metadataValues, passesFilters } from './metadata-values.ts'
+import { filterWords, metadataWords } from './metadata-words.ts'
+
+const METADATA = {
+  status: 'draft',
+  priority: 9,
+  version: '1.10',
+  done: false,
+  told: 'True',
+  tags: 'Red, blue',
+  nested: { deep: { key: 'x' }, list: [1, 2] },
+  nothing: null,
+  date: '2026-02-01',
+  zero: -0,
+  city: 'Zu\u0308rich',
+  cities: ['K\u00f6ln', 'A\u030angermu\u0308nde \u00fcberall'],
+}
+
+const CASES: [filters: Record<string, unknown>, passes: boolean][] = [
+  [{}, true],
+  [{ status: 'draft' }, true],
+  [{ status: 'Draft' }, false],
+  [{ priority: '9.0' }, true],
+  [{ version: 1.1 }, true],
+  [{ done: false }, true],
+  [{ done: 'false' }, true],
+  [{ done: 'False' }, true],
+  [{ done: ['FALSE'] }, true],
+  [{ done: 0 }, false],
+  [{ told: true }, true],
+  [{ told: 'true' }, true],
+  [{ told: false }, false],
+  [{ tags: ['red', 'BLUE'] }, true],
+  [{ tags: ['red', 'green'] }, false],
+  [{ 'nested.deep.key': 'x' }, true],
+  [{ 'nested.list': 2 }, true],
+  [{ 'nested.deep': 'x' }, false],
+  [{ nothing: 'null' }, false],
+  [{ priority: { $in: [1, 9] } }, true],
+  [{ priority: { $gt: 9 } }, false],
+  [{ priority: { $gt: 10 } }, false],
+  [{ priority: { $lt: '10' } }, true],
+  [{ date: { $between: ['2026-01-01', '2026-02-01'] } }, true],
+  [{ date: { $lt: '2026-02-01' } }, false],
+  [{ missing: { $lt: 'x' } }, false],
+  [{ zero: 0 }, true],
+  [{ tags: '#red' }, true],
+  [{ tags: ['##Red', 'blue'] }, true],
+  [{ tags: '#' }, false],
+  [{ status: '#draft' }, false],
+  [{ city: 'Z\u00fcrich' }, true],
+  [{ city: 'Zu\u0308rich' }, true],
+  [{ city: 'Zurich' }, false],
+  [{ cities: ['Ko\u0308ln', '\u00c5ngerm\u00fcnde \u00fcberall'] }, true],
+  [{ cities: { $in: ['\u212bngermu\u0308nde u\u0308berall', 'x'] } }, true],
+  [{ city: { $between: ['Z\u00fcrich', 'Z\u00fcrich'] } }, true],
+  [{ city: { $gt: 'Z\u00fcrich' } }, false],
+]
+for (const [filters, expected] of CASES) {
+  test(`${JSON.stringify(filters)} ${expected ? 'passes' : 'does not pass'}`, () => {
+    const parsed = parseMetadataFilters(filters)
+    assert.equal(passesFilters(metadataValues(METADATA), parsed), expected)
+    // What passes has the words by which the index finds it.
+    const words = new Set(metadataWords(METADATA))
+    const isFound = filterWords(parsed).every((group) => group.some((word) => words.has(word)))
+    assert.ok(!expected || isFound)
+  })
+}
+
+const REFUSED: unknown[] = [
+  'text',
+  ['a'],
+  { 'bad key': 1 },
+  { '': 1 },
+  { 'a..b': 1 },
+  { __proto__x: { $regex: 'a' } },
+  { a: {} },
+  { a: { $gt: 1, $lt: 2 } },
+  { a: [] },
+  { a: { $in: [] } },
+  { a: { $in: 'x' } },
+  { a: { $between: [1] } },
+  { a: { $gt: [1] } },
+  { a: null },
+  { a: [{}] },
+  { a: Number.NaN },
+  Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`k${n}`, 1])),
+]
+for (const value of REFUSED) {
+  test(`${JSON.stringify(value).slice(0, 60)} is refused`, () => {
+    assert.throws(
+      () => parseMetadataFilters(value),
+      (error) => isAppError(error, 'invalid_argument'),
+    )
+  })
+}
+
+test('no filters at all are none', () => {
+  assert.deepEqual(parseMetadataFilters(undefined), [])
+  assert.deepEqual(parseMetadataFilters(null), [])
+})
+
+test('words of an index that an earlier version wrote are looked for in the form that a note has', () => {
+  const [words] = filterWords(parseMetadataFilters({ city: 'Z\u00fcrich' }))
+  assert.deepEqual(
+    words,
+    ['Z\u00fcrich', 'Zu\u0308rich'].map((city) => `f${hash('sha256', `city\0${city}`, 'hex').slice(0, 11)}`),
+  )
+  assert.deepEqual(
+    filterWords(parseMetadataFilters({ city: ['Bern', 'Basel'] })).map(({ length }) => length),
+    [1, 1],
+  )
+})

@@ -1,0 +1,88 @@
+import type { JsonValue, Metadata } from '../../text/metadata.ts'
+import { tagsOf } from '../../text/note-metadata.ts'
+import { withoutHashes } from '../../text/tags.ts'
+import { composed } from '../words/unicode-forms.ts'
+import type { Bound, MetadataCondition, MetadataFilter, MetadataScalar } from './metadata-filter.ts'
+
+/** What of the frontmatter filters can compare: each key, dotted where it is inside another, with its values. */
+export type MetadataValues = ReadonlyMap<string, readonly MetadataScalar[]>
+
+// Frontmatter of any size is stored; what is behind these many values cannot be filtered by.
+const MOST_VALUES = 256
+const MOST_NESTED = 8
+const NUMBER = /^[+-]?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,3})?$/
+
+export function metadataValues(metadata: Metadata): MetadataValues {
+  const values = new Map<string, MetadataScalar[]>()
+  let count = 0
+  const add = (key: string, value: JsonValue | undefined, depth: number): void => {
+    if (value === null || value === undefined || count >= MOST_VALUES || depth > MOST_NESTED) return
+    if (Array.isArray(value)) {
+      for (const element of value) if (typeof element !== 'object') add(key, element, depth + 1)
+    } else if (typeof value === 'object') {
+      for (const [name, inner] of Object.entries(value)) add(`${key}.${name}`, inner, depth + 1)
+    } else {
+      count++
+      const others = values.get(key)
+      if (others === undefined) values.set(key, [value])
+      else others.push(value)
+    }
+  }
+  for (const [key, value] of Object.entries(metadata)) add(key, key === 'tags' ? tagsOf(metadata) : value, 0)
+  return values
+}
+
+/** Whether the frontmatter fulfils all of the filters. */
+export function passesFilters(values: MetadataValues, filters: readonly MetadataFilter[]): boolean {
+  return filters.every(({ key, condition }) => passes(key, values.get(key) ?? [], condition))
+}
+
+function passes(key: string, own: readonly MetadataScalar[], condition: MetadataCondition): boolean {
+  if (condition.op === 'range') {
+    const { low, high } = condition
+    return own.some((value) => isAbove(value, low) && isBelow(value, high))
+  }
+  const has = (value: MetadataScalar) => own.some((other) => sameForm(key, other) === sameForm(key, value))
+  if (condition.op === 'in') return condition.values.some(has)
+  return condition.values.every(has) === (condition.op === 'all')
+}
+
+const BOOLEAN = /^(?:true|false)$/i
+
+/** Equal for values that count as equal: numbers however they are written, texts in any Unicode form, true, false and tags in any case. */
+export function sameForm(key: string, value: MetadataScalar): string {
+  return composed(writtenForm(key, value))
+}
+
+/** Likewise, except that Unicode forms differ. */
+export function writtenForm(key: string, value: MetadataScalar): string {
+  const own = key === 'tags' ? withoutHashes(String(value)) : value
+  const number = asNumber(own)
+  if (number !== null) return String(number)
+  const text = String(own)
+  return key === 'tags' || BOOLEAN.test(text) ? text.toLowerCase() : text
+}
+
+function isAbove(value: MetadataScalar, low: Bound | null): boolean {
+  return low === null || isInOrder(low.value, value, low.isInclusive)
+}
+
+function isBelow(value: MetadataScalar, high: Bound | null): boolean {
+  return high === null || isInOrder(value, high.value, high.isInclusive)
+}
+
+/** As numbers when both look like one, else as texts. */
+function isInOrder(one: MetadataScalar, other: MetadataScalar, maybeEqual: boolean): boolean {
+  const [a, b] = [asNumber(one), asNumber(other)]
+  if (a !== null && b !== null) return maybeEqual ? a <= b : a < b
+  const [first, second] = [composed(String(one)), composed(String(other))]
+  return maybeEqual ? first <= second : first < second
+}
+
+function asNumber(value: MetadataScalar): number | null {
+  if (typeof value === 'boolean') return null
+  if (typeof value === 'string' && !NUMBER.test(value)) return null
+  const number = Number(value)
+  // Minus zero would be written differently.
+  return Number.isFinite(number) ? number + 0 : null
+}

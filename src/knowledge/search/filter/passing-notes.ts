@@ -1,0 +1,72 @@
+import type { Micros } from '../../../platform/clock/clock.ts'
+import { canonicalType } from '../../text/note-metadata.ts'
+import { KIND_WORDS, typeWord } from '../index/search-scope.ts'
+import type { RowKind } from '../row-number.ts'
+import { composed, unicodeForms } from '../words/unicode-forms.ts'
+import type { SearchFilters } from './filters.ts'
+import type { MetadataFilter } from './metadata-filter.ts'
+import { metadataValues, passesFilters } from './metadata-values.ts'
+import { categoryWords, filterWords, mustCompare, refusedWords } from './metadata-words.ts'
+
+/** What of a note filters look at. */
+export interface FilteredNote {
+  type_key: string
+  updated_at: Micros
+  metadata: string
+}
+
+/** Filters, ready to be applied: by words of the index as far as that goes, then by comparing. */
+export interface PreparedFilters {
+  /** Groups of scope words: what passes has one of each. */
+  scope: string[][]
+  /** Groups of scope words: what passes has not all of any. */
+  without: string[][]
+  /** Whether rows that have the words must be compared, too. */
+  mustCompare: boolean
+  /** Null: no row can pass. */
+  kinds: ReadonlySet<RowKind> | null
+  passes(note: FilteredNote): boolean
+}
+
+const ALL_KINDS: readonly RowKind[] = ['note', 'observation', 'relation']
+
+export function prepareFilters(filters: SearchFilters): PreparedFilters {
+  const metadata = allMetadata(filters)
+  const typeKeys = (filters.noteTypes ?? []).flatMap((type) => unicodeForms(type).map(canonicalType))
+  const types = new Set(typeKeys.map(composed))
+  const categories = filters.categories ?? []
+  const { after } = filters
+  const asked = filters.kinds?.length ? filters.kinds : ALL_KINDS
+  // Nothing but an observation has a category.
+  const kinds = asked.filter((kind) => categories.length === 0 || kind === 'observation')
+  const scope = filterWords(metadata)
+  if (types.size > 0) scope.push([...new Set([...types, ...typeKeys])].map(typeWord))
+  if (categories.length > 0) scope.push([...new Set(categories.flatMap(categoryWords))])
+  if (kinds.length < ALL_KINDS.length) scope.push([...new Set(kinds)].map((kind) => KIND_WORDS[kind]))
+  return {
+    scope,
+    without: refusedWords(metadata),
+    mustCompare: after !== undefined || metadata.some(mustCompare),
+    kinds: kinds.length === 0 ? null : new Set(kinds),
+    passes: (note) =>
+      (types.size === 0 || types.has(composed(note.type_key))) &&
+      (after === undefined || note.updated_at >= after) &&
+      (metadata.length === 0 || passesFilters(metadataValues(JSON.parse(note.metadata)), metadata)),
+  }
+}
+
+/** The short ways to ask for tags and a status stand back behind conditions for the same keys. */
+function allMetadata({ metadata = [], tags = [], withoutTags = [], status }: SearchFilters): MetadataFilter[] {
+  const has = (key: string) => metadata.some((filter) => filter.key === key)
+  const all = [...metadata]
+  if (tags.length > 0 && !has('tags')) all.push({ key: 'tags', condition: { op: 'all', values: tags } })
+  for (const values of withoutTags) all.push({ key: 'tags', condition: { op: 'not_all', values } })
+  if (status !== undefined && !has('status')) all.push({ key: 'status', condition: { op: 'in', values: [status] } })
+  return all
+}
+
+/** Whether an observation of a category passes; each does where none is asked for. */
+export function categoryFilter(categories: readonly string[]): (category: string) => boolean {
+  const wanted = new Set(categories.map(composed))
+  return (category) => wanted.size === 0 || wanted.has(composed(category))
+}

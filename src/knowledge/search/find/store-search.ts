@@ -1,0 +1,95 @@
+import type { Reader } from '../../../platform/storage/database.ts'
+import type { Project } from '../../note/note.ts'
+import { hasTags, type Main, type SearchFilters, withTagsOf } from '../filter/filters.ts'
+import { prepareFilters } from '../filter/passing-notes.ts'
+import { type RowKind, rowOf } from '../row-number.ts'
+import { findByFilters } from './find-by-filters.ts'
+import { findByPermalink } from './find-by-permalink.ts'
+import { findByTitle } from './find-by-title.ts'
+import { findByTree, NO_ROWS, type OrderedRows } from './find-by-tree.ts'
+import { searchedNotes } from './store-search-notes.ts'
+import type { WordStatistics } from './word-statistics.ts'
+
+export interface FoundRow {
+  noteId: number
+  kind: RowKind
+  position: number
+  /** The higher the better, at least 0. */
+  score: number
+}
+
+export interface Found {
+  rows: FoundRow[]
+  total: number
+  /** False: there are at least so many. */
+  isExact: boolean
+  /** What was learnt about the words. */
+  statistics?: WordStatistics | undefined
+}
+
+export interface Page {
+  limit: number
+  offset: number
+}
+
+/** The caller awaits `searchIndex.caughtUp()` first. `isCounted`: whether the total is to be trusted. */
+export async function findRows(
+  reader: Reader,
+  project: Project,
+  main: Main,
+  filters: SearchFilters,
+  { limit, offset }: Page,
+  isCounted = true,
+): Promise<Found> {
+  const wanted = offset + limit
+  const { numbers, scores, ...found } = await orderedRows(reader, project, main, filters, { wanted, isCounted })
+  const rows = numbers
+    .slice(offset, offset + limit)
+    .map((number): FoundRow => ({ ...rowOf(number), score: scores.get(number) ?? 0 }))
+  return { rows, ...found }
+}
+
+function orderedRows(
+  reader: Reader,
+  project: Project,
+  main: Main,
+  filters: SearchFilters,
+  { wanted, isCounted }: { wanted: number; isCounted: boolean },
+): Promise<OrderedRows> | OrderedRows {
+  switch (main.mode) {
+    case 'text': {
+      const { tree, words } = main.question
+      const all = withTagsOf(main.question, filters)
+      if (tree !== null) return findByTree({ reader, project, tree, words, filters: all, wanted, isCounted })
+      return hasTags(main.question) ? findByFilters(reader, project, all, wanted) : NO_ROWS
+    }
+    case 'title': {
+      const only = onlyNotes(filters)
+      return only === null ? NO_ROWS : findByTitle(reader, project, main.text, only)
+    }
+    case 'permalink':
+    case 'permalink_match':
+      return findByPermalink(reader, project, main, filters)
+    case 'none':
+      return findByFilters(reader, project, filters, wanted)
+  }
+}
+
+/** Null: no note can be found. */
+function onlyNotes(filters: SearchFilters): SearchFilters | null {
+  const { kinds = [], categories = [] } = filters
+  const isPossible = categories.length === 0 && (kinds.length === 0 || kinds.includes('note'))
+  return isPossible ? { ...filters, kinds: ['note'] } : null
+}
+
+/** Which of these notes pass the filters that are about notes: not those for kinds and categories of rows. */
+export async function filterNotes(
+  reader: Reader,
+  project: Project,
+  noteIds: readonly number[],
+  filters: SearchFilters,
+): Promise<Set<number>> {
+  const { passes } = prepareFilters(filters)
+  const notes = await searchedNotes(reader, project.id, noteIds)
+  return new Set([...notes.values()].filter(passes).map(({ id }) => id))
+}

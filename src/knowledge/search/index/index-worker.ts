@@ -1,0 +1,88 @@
+/** The program of the thread that writes SQLite's index of words. It alone does; the server reads. */
+import { setPriority } from 'node:os'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { isSqliteDamage } from '../../../platform/storage/storage-errors.ts'
+import type { FromIndexThread, IndexThreadOptions, ToIndexThread } from './index-thread.ts'
+import { NoteIndexer } from './store-note-indexer.ts'
+
+const BATCH = { notes: 400, size: 1_000_000 }
+// Fewer than this are not worth a commit of their own: more of them come while the server waits to ask again.
+const SMALL_BATCH = 100
+const CAREFUL_BATCH = { notes: 1, size: 1 }
+const CAREFUL_NOTES = 1_000
+const NICENESS = 5
+
+const port = parentPort as MessagePort
+const { isCareful, ...options } = workerData as IndexThreadOptions
+
+// NOTE Of this thread alone, which only Linux can do: elsewhere it would be the whole server's.
+if (process.platform === 'linux') setPriority(0, NICENESS)
+
+let carefulNotes = isCareful ? CAREFUL_NOTES : 0
+let isRunning = false
+let isStopping = false
+
+const indexer = new NoteIndexer({
+  ...options,
+  onTry: (noteId) => carefulNotes > 0 && post({ type: 'trying', noteId }),
+  onSkipped: (noteId, reason) => post({ type: 'skipped', noteId, reason }),
+})
+
+port.on('message', (message: ToIndexThread) => {
+  if (message === 'index') void guard(indexAll)
+  else if (message === 'settle') void guard(settle)
+  else if (message === 'join') void guard(join)
+  else void guard(stop)
+})
+
+async function indexAll(): Promise<void> {
+  if (isRunning) return
+  isRunning = true
+  for (let isMore = true; isMore && !isStopping; ) {
+    const wasWhole = indexer.isWhole
+    const limit = carefulNotes > 0 ? CAREFUL_BATCH : BATCH
+    const count = indexer.indexSome(limit)
+    carefulNotes = Math.max(0, carefulNotes - count)
+    if (count > 0 || indexer.isWhole !== wasWhole)
+      post({ type: 'progress', done: indexer.done, isWhole: indexer.isWhole })
+    isMore = count >= Math.min(limit.notes, SMALL_BATCH) || !indexer.isWhole || !wasWhole
+    await nextTurn()
+  }
+  isRunning = false
+  post({ type: 'idle' })
+  if (isStopping) stop()
+}
+
+function settle(): void {
+  indexer.settle()
+  post({ type: 'settled', done: indexer.done })
+}
+
+/** Until something is to be indexed, which is more urgent. */
+async function join(): Promise<void> {
+  while (!isRunning && !isStopping && indexer.joinSome()) await nextTurn()
+  if (!isRunning && !isStopping) post({ type: 'joined' })
+}
+
+function stop(): void {
+  isStopping = true
+  if (isRunning) return
+  settle()
+  indexer.close()
+  port.close()
+}
+
+/** What is thrown out of here ends the thread. */
+async function guard(work: () => void | Promise<void>): Promise<void> {
+  try {
+    await work()
+  } catch (error) {
+    if (isSqliteDamage(error)) post({ type: 'damaged', reason: String(error) })
+    throw error
+  }
+}
+
+function post(message: FromIndexThread): void {
+  port.postMessage(message)
+}

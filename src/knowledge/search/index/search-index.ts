@@ -1,0 +1,32 @@
+import type { Clock } from '../../../platform/clock/clock.ts'
+import type { Logger } from '../../../platform/logging/logger.ts'
+import type { Database } from '../../../platform/storage/database.ts'
+import { SqliteDatabase } from '../../../platform/storage/sqlite.ts'
+import type { Worker } from '../../../platform/supervisor/supervisor.ts'
+import { SqliteSearchIndex } from './sqlite-search-index.ts'
+
+/** The words of all notes. */
+export interface SearchIndex extends Worker {
+  /**
+   * Settles when everything that was written before the call is found. To be awaited before any question is put to the table
+   * `note_search`. `unavailable` when that takes too long.
+   */
+  caughtUp(): Promise<void>
+}
+
+export interface SearchIndexOptions {
+  db: Database
+  clock: Clock
+  log: Logger
+}
+
+export function openSearchIndex({ db, clock, log }: SearchIndexOptions): SearchIndex {
+  return db instanceof SqliteDatabase ? new SqliteSearchIndex({ db, clock, log }) : ALWAYS_CURRENT
+}
+
+/** PostgreSQL writes the rows of a note in the same change. */
+const ALWAYS_CURRENT: SearchIndex = {
+  name: 'search index',
+  async run() {},
+  async caughtUp() {},
+}

@@ -1,0 +1,113 @@
+import type { Note } from '../../note/note.ts'
+import type { Metadata } from '../../text/metadata.ts'
+import { tagsOf } from '../../text/note-metadata.ts'
+import type { ParsedBody } from '../../text/parse-body.ts'
+import { categoryWord, metadataWords } from '../filter/metadata-words.ts'
+import { type RowKind, rowNumber } from '../row-number.ts'
+import { indexWords } from '../words/search-text.ts'
+import { nameWords, scopeWords } from './search-scope.ts'
+
+/** What of a note can be searched, besides its row. */
+export interface SearchableText {
+  /** Without the frontmatter. */
+  body: string
+  parsed: ParsedBody
+  metadata: Metadata
+}
+
+/** One row of the index: texts as they were written, by where they stand. */
+export interface SearchRow {
+  number: number
+  title: string
+  tags: string
+  headings: string
+  body: string
+  /** Permalink and path. */
+  place: string
+  /** Words that narrow a search, a blank between each two. */
+  scope: string
+}
+
+type NamedNote = Pick<Note, 'id' | 'project_id' | 'title' | 'permalink' | 'file_path' | 'type_key'>
+
+/**
+ * The note itself, each observation that differs from those before it, and each relation; by ascending number: SQLite's
+ * index ends a run of rows, and begins a new part of its file, when a number is not above the last.
+ */
+export function searchRows(note: NamedNote, { body, parsed, metadata }: SearchableText): SearchRow[] {
+  const { observations, links, headings } = parsed
+  const filters = metadataWords(metadata)
+    .map((word) => ` ${word}`)
+    .join('')
+  const rows = [noteRow(note, body, headings, tagsOf(metadata), filters)]
+  const seen = new Set<string>()
+  const observationScope = scopeOf(note, 'observation') + filters
+  const relationScope = scopeOf(note, 'relation') + filters
+  for (let position = 0; position < Math.max(observations.length, links.length); position++) {
+    const observation = observations[position]
+    if (observation !== undefined && isFirst(seen, observation)) {
+      const text = withContext(observation.content, observation.context)
+      rows.push(
+        partRow(
+          rowNumber('observation', note.id, position),
+          observation.tags.join(' '),
+          text,
+          `${observationScope} ${categoryWord(observation.category)}`,
+        ),
+      )
+    }
+    const link = links[position]
+    if (link !== undefined) {
+      const text = withContext(`${link.type} ${link.name}`, link.context)
+      rows.push(partRow(rowNumber('relation', note.id, position), '', text, relationScope))
+    }
+  }
+  return rows
+}
+
+/** What a note is called, in all ways. */
+export function nameText(note: Pick<Note, 'title' | 'permalink' | 'file_path'>): string {
+  return `${note.title} ${placeText(note)}`
+}
+
+/** The words of a note's place. All of them end in the same three letters, which therefore say nothing. */
+function placeText({ permalink, file_path: path }: Pick<Note, 'permalink' | 'file_path'>): string {
+  return `${path.endsWith('.md') ? path.slice(0, -3) : path} ${permalink ?? ''}`
+}
+
+function noteRow(
+  note: NamedNote,
+  body: string,
+  headings: readonly string[],
+  tags: readonly string[],
+  filters: string,
+): SearchRow {
+  return {
+    number: rowNumber('note', note.id, 0),
+    title: note.title,
+    tags: tags.join(' '),
+    headings: headings.join('\n'),
+    body,
+    place: placeText(note),
+    scope: `${scopeOf(note, 'note')}${filters} ${nameWords(note.project_id, indexWords(nameText(note))).join(' ')}`,
+  }
+}
+
+function partRow(number: number, tags: string, body: string, scope: string): SearchRow {
+  return { number, title: '', tags, headings: '', body, place: '', scope }
+}
+
+function scopeOf({ project_id: projectId, type_key: typeKey }: NamedNote, kind: RowKind): string {
+  return scopeWords(projectId, kind, typeKey).join(' ')
+}
+
+function isFirst(seen: Set<string>, { category, content }: { category: string; content: string }): boolean {
+  const key = `${category}\n${content}`
+  if (seen.has(key)) return false
+  seen.add(key)
+  return true
+}
+
+function withContext(text: string, context: string | null): string {
+  return context === null ? text : `${text} ${context}`
+}

@@ -1,0 +1,252 @@
+/** Questions to the index of words, the same on both engines. */
+import { type RawBuilder, sql } from 'kysely'
+import type { Engine, Reader } from '../../../platform/storage/database.ts'
+import { numbersIn } from '../../../platform/storage/json-list.ts'
+import { statement } from '../../../platform/storage/statement.ts'
+import { KINDS, ROW_KINDS, rowRange } from '../row-number.ts'
+import { type Beginning, isSlowlyCollected } from './match-expression.ts'
+import { splitRows } from './store-split-rows.ts'
+
+const ROWS_PER_NOTE = rowRange(1).first
+// SQLite looks at each of them for each row that it finds; more than these are collected, where that is not slower.
+const MOST_BEGINNINGS = 16
+const MANY_BEGINNINGS = 128
+
+function numberOf(engine: Engine): RawBuilder<number> {
+  return sql.raw(engine === 'sqlite' ? 's.rowid' : 's.id')
+}
+
+function matches(engine: Engine, expression: string): RawBuilder<boolean> {
+  return engine === 'sqlite' ? sql`note_search match ${expression}` : sql`s.document @@ ${expression}::tsquery`
+}
+
+/** Whether row `s` matches, be it split or not. */
+function matchesAny(engine: Engine, expression: string): RawBuilder<boolean> {
+  const split = engine === 'sqlite' ? null : splitRows(expression)
+  if (split === null) return matches(engine, expression)
+  return sql`case when ${split.isOther} then ${matches(engine, expression)} else ${split.matches} end`
+}
+
+/** A relation that says what an earlier one of its note says is shown nowhere. */
+function isNoRepeat(engine: Engine): RawBuilder<boolean> {
+  const number = numberOf(engine)
+  // NOTE Not `exists`: PostgreSQL would collect all repeats there are before it looks at the first row.
+  return sql`(${number} % ${sql.lit(KINDS)} <> ${sql.lit(ROW_KINDS.relation)} or coalesce((
+    select r.is_repeat from relations r where r.from_id = ${number} / ${sql.lit(ROWS_PER_NOTE)}
+      and r.position = ${number} % ${sql.lit(ROWS_PER_NOTE)} / ${sql.lit(KINDS)}), 0) = 0)`
+}
+
+interface Asked {
+  expression: string
+  limit: number
+}
+
+/** Read backwards, and no further than the limit. Without rows that are split: those must be looked at more closely. */
+export const newestFirst = (engine: Engine, expression: string, limit: number) => inOrder(engine, expression, limit)
+
+function inOrder(engine: Engine, expression: string, limit: number, isOldest = false): RawBuilder<{ id: number }> {
+  const split = engine === 'sqlite' ? null : splitRows(expression)
+  return sql`
+    select ${numberOf(engine)} as id from note_search s
+    where ${matches(engine, expression)} and ${isNoRepeat(engine)} ${split === null ? sql`` : sql`and ${split.isOther}`}
+    order by ${numberOf(engine)} ${orderOf(isOldest)} limit ${limit}`
+}
+
+function orderOf(isOldest: boolean): RawBuilder<unknown> {
+  return sql.raw(isOldest ? 'asc' : 'desc')
+}
+
+/** PostgreSQL: the numbers of all rows that match, in their order, no more than the limit. */
+export function matchingInOrder(expression: string, limit: number, isOldest = false): RawBuilder<{ id: number }> {
+  const whole = inOrder('postgres', expression, limit, isOldest)
+  const split = splitRows(expression)
+  if (split === null) return whole
+  const order = orderOf(isOldest)
+  // NOTE Collected first, whatever the limit: they are few, and read from the end all others would be looked at. Then looked at one by
+  // one, no further than the limit.
+  return sql`
+    select id from ((${whole}) union all (
+      with possible as materialized (${split.possible})
+      select id from (select id from possible order by id ${order} offset 0) one
+      where (select ${split.matches} and ${isNoRepeat('postgres')} from note_search s where s.id = one.id) limit ${limit}
+    )) found order by id ${order} limit ${limit}`
+}
+
+const rowsOnSqlite = statement<Asked, { id: number }>((_query, p) => newestFirst('sqlite', p('expression'), p('limit')))
+
+/**
+ * The numbers of rows that match, those of the newest notes first.
+ * NOTE No prepared statement on PostgreSQL: it plans by the words, whether to read rows from the end or to collect them first.
+ */
+export async function matchingRows(reader: Reader, expression: string, limit: number): Promise<number[]> {
+  const rows =
+    reader.engine === 'sqlite'
+      ? await reader.run(rowsOnSqlite, { expression, limit })
+      : (await matchingInOrder(expression, limit).execute(reader.query)).rows
+  return rows.map(({ id }) => id)
+}
+
+/** The same within some notes. */
+export async function matchingRowsOf(
+  reader: Reader,
+  expression: string,
+  noteIds: readonly number[],
+): Promise<number[]> {
+  const { engine } = reader
+  const number = numberOf(engine)
+  const { rows } = await sql<{ id: number }>`
+    select ${number} as id
+    from ${numbersIn(engine, JSON.stringify(noteIds))} wanted ${sql.raw(engine === 'sqlite' ? '' : '(value)')}
+    cross join note_search s
+    where ${number} between wanted.value * ${sql.lit(ROWS_PER_NOTE)} and (wanted.value + 1) * ${sql.lit(ROWS_PER_NOTE)} - 1
+      and ${matchesAny(engine, expression)} and ${isNoRepeat(engine)}
+    order by ${number} desc`.execute(reader.query)
+  return rows.map(({ id }) => id)
+}
+
+const counted = (rows: RawBuilder<unknown>) => sql`select count(*) as count, min(id) as lowest from (${rows}) found`
+
+const countOnSqlite = statement<Asked, Holding>((_query, p) =>
+  counted(newestFirst('sqlite', p('expression'), p('limit'))),
+)
+
+// Forwards: a third faster than from the end.
+const countRowsOnSqlite = statement<Asked, { count: number }>(
+  (_query, p) => sql`
+    select count(*) as count from (
+      select 1 from note_search s
+      where ${matches('sqlite', p('expression'))} and ${isNoRepeat('sqlite')} limit ${p('limit')}
+    ) found`,
+)
+
+/** How many rows match, up to the limit. */
+export async function countRows(reader: Reader, expression: string, limit: number): Promise<number> {
+  const [row] =
+    reader.engine === 'sqlite'
+      ? await reader.run(countRowsOnSqlite, { expression, limit })
+      : (await sql<Holding>`${counted(matchingInOrder(expression, limit))}`.execute(reader.query)).rows
+  return row?.count ?? 0
+}
+
+export interface Holding {
+  /** How many rows match, up to the limit. */
+  count: number
+  /** The last of those that were counted. */
+  lowest: number | null
+}
+
+/** One answer for each of the expressions, which is an estimate: rows that are split are left out. */
+export async function countEach(reader: Reader, expressions: readonly string[], limit: number): Promise<Holding[]> {
+  if (reader.engine === 'sqlite') {
+    const answers: Holding[] = []
+    for (const expression of expressions) answers.push(...(await reader.run(countOnSqlite, { expression, limit })))
+    return answers
+  }
+  if (expressions.length === 0) return []
+  // One way to the server and back.
+  const each = expressions.map(
+    (expression, place) =>
+      sql`select ${sql.lit(place)} as place, one.* from (${counted(newestFirst('postgres', expression, limit))}) one`,
+  )
+  const { rows } = await sql<Holding & { place: number }>`${sql.join(each, sql` union all `)}`.execute(reader.query)
+  return rows.sort((one, other) => one.place - other.place)
+}
+
+/** An expression without and with the kind of rows, which is notes. */
+export interface AskedNotes {
+  anyKind: string
+  notes: string
+}
+
+const SEEN_PER_NOTE = 3
+
+const countNotesOnSqlite = statement<Asked & { most: number }, Holding & { seen: number }>(
+  (_query, p) => sql`
+    with newest as materialized (
+      select s.rowid as id from note_search s where note_search match ${p('expression')} order by s.rowid desc limit ${p('most')}
+    )
+    select (select count(*) from newest) as seen, count(*) as count, min(id) as lowest from (
+      select id from newest where id % ${sql.lit(KINDS)} = ${sql.lit(ROW_KINDS.note)} order by id desc limit ${p('limit')}
+    ) found`,
+)
+
+/**
+ * The same of notes only. SQLite is several times faster when it need not look up the kind of each row in the index, which the
+ * number tells as well; where very many rows are no notes, it has to.
+ */
+export async function countNotesEach(reader: Reader, asked: readonly AskedNotes[], limit: number): Promise<Holding[]> {
+  if (reader.engine !== 'sqlite') {
+    return countEach(
+      reader,
+      asked.map(({ notes }) => notes),
+      limit,
+    )
+  }
+  const most = SEEN_PER_NOTE * limit
+  const answers: Holding[] = []
+  for (const { anyKind, notes } of asked) {
+    const [found] = await reader.run(countNotesOnSqlite, { expression: anyKind, limit, most })
+    const isWhole = found !== undefined && (found.seen < most || found.count === limit)
+    answers.push(...(isWhole ? [found] : await countEach(reader, [notes], limit)))
+  }
+  return answers
+}
+
+/** The number of the first row that matches. */
+export async function firstMatching(reader: Reader, expression: string): Promise<number | null> {
+  const { engine } = reader
+  const number = numberOf(engine)
+  const { rows } = await sql<{ id: number }>`
+    select ${number} as id from note_search s where ${matches(engine, expression)} order by ${number} limit 1`.execute(
+    reader.query,
+  )
+  return rows[0]?.id ?? null
+}
+
+const wordsOfRows = statement<{ ids: string }, { id: number; words: Uint8Array | null }>(
+  (_query, p, engine) => sql`
+    select id, words from ${sql.raw(engine === 'sqlite' ? 'note_words' : 'note_search')}
+    where id in ${numbersIn(engine, p('ids'))}`,
+)
+
+/** What `countWords` wrote for these rows. */
+export async function rowBytes(reader: Reader, numbers: readonly number[]): Promise<Map<number, Uint8Array>> {
+  const rows = numbers.length === 0 ? [] : await reader.run(wordsOfRows, { ids: JSON.stringify(numbers) })
+  return new Map(rows.flatMap(({ id, words }) => (words === null ? [] : [[id, words]])))
+}
+
+const wordsFrom = statement<{ from: string; limit: number }, { word: string }>(
+  (_query, p) => sql`select word from index_words where word >= ${p('from')} order by word limit ${p('limit')}`,
+)
+
+/** Among so many notes. SQLite only; PostgreSQL knows beginnings by itself. */
+export async function beginningsOf(
+  reader: Reader,
+  words: Iterable<string>,
+  notes: number,
+): Promise<Map<string, Beginning>> {
+  const found = new Map<string, Beginning>()
+  if (reader.engine !== 'sqlite') return found
+  for (const word of new Set(words)) {
+    const most = isSlowlyCollected(word, notes) ? MANY_BEGINNINGS : MOST_BEGINNINGS
+    const rows = await reader.run(wordsFrom, { from: word, limit: most + 1 })
+    const own = rows.map((row) => row.word).filter((other) => other.startsWith(word))
+    found.set(word, { words: own.slice(0, most), isWhole: own.length <= most })
+  }
+  return found
+}
+
+const rowsOfNotes = statement<{ ids: string }, { id: number }>(
+  (_query, p, engine) => sql`
+    select ${numberOf(engine)} as id
+    from ${numbersIn(engine, p('ids'))} wanted ${sql.raw(engine === 'sqlite' ? '' : '(value)')}
+    cross join ${sql.raw(engine === 'sqlite' ? 'note_words' : 'note_search')} s
+    where ${numberOf(engine)} between wanted.value * ${sql.lit(ROWS_PER_NOTE)} and (wanted.value + 1) * ${sql.lit(ROWS_PER_NOTE)} - 1
+      and ${isNoRepeat(engine)}`,
+)
+
+/** The numbers of all rows of these notes. */
+export async function allRowsOf(reader: Reader, noteIds: readonly number[]): Promise<number[]> {
+  const rows = noteIds.length === 0 ? [] : await reader.run(rowsOfNotes, { ids: JSON.stringify(noteIds) })
+  return rows.map(({ id }) => id)
+}

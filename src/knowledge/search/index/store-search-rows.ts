@@ -1,0 +1,132 @@
+/**
+ * The index of words: FTS5 on SQLite, in a file of its own (store-note-indexer.ts writes it); a GIN index over documents that we
+ * build ourselves on PostgreSQL.
+ */
+import { sql } from 'kysely'
+import type { Engine, Reader, Transaction } from '../../../platform/storage/database.ts'
+import { statement } from '../../../platform/storage/statement.ts'
+import type { Note, NoteRef, Project } from '../../note/note.ts'
+import { rowRange } from '../row-number.ts'
+import { indexWords, queryWords } from '../words/search-text.ts'
+import { rowDocument, SPLIT } from './row-document.ts'
+import { nameText, type SearchableText, type SearchRow, searchRows } from './search-rows.ts'
+import { nameBeginning, nameWord } from './search-scope.ts'
+import { queueNote } from './store-search-queue.ts'
+import { scopeMark } from './text-vector.ts'
+
+/**
+ * Sees to it that the words of a note are found: on PostgreSQL its rows are written in the same change; SQLite's index is told
+ * that it has to look at the note, and reads the text by itself.
+ */
+export function replaceSearchRows(tx: Transaction, note: Note, text: SearchableText, isNew: boolean): Promise<unknown> {
+  return tx.engine === 'sqlite' ? queueNote(tx, note.id) : writeRows(tx, note, text, isNew)
+}
+
+async function writeRows(tx: Transaction, note: Note, text: SearchableText, isNew: boolean): Promise<void> {
+  if (!isNew) await tx.send(deleteRows, rowRange(note.id))
+  await tx.send(insertRows, { rows: JSON.stringify(searchRows(note, text).map(insertedRow)) })
+}
+
+export async function dropSearchRows(tx: Transaction, noteId: number): Promise<void> {
+  if (tx.engine === 'sqlite') await queueNote(tx, noteId)
+  else await tx.send(deleteRows, rowRange(noteId))
+}
+
+const deleteRows = statement<{ first: number; last: number }>(
+  (_query, p) => sql`delete from note_search where id between ${p('first')} and ${p('last')}`,
+)
+
+const insertRows = statement<{ rows: string }>(
+  (_query, p) => sql`
+  insert into note_search (id, document, words, split, pieces)
+  select (value ->> 0)::bigint, (value ->> 1)::tsvector, decode(value ->> 2, 'base64'), coalesce((value ->> 3)::smallint, 0),
+    case when value -> 4 is not null then array(select piece::tsvector from json_array_elements_text(value -> 4) list (piece)) end
+  from json_array_elements(${p('rows')}::json)`,
+)
+
+// What a row has its words counted in begins with how many they are: no word of up to 255 stands there more often.
+const IS_SHORT = sql`substr(s.words, 2, 3) = '\\x000000'::bytea`
+
+const withoutRows = statement<{ after: number; limit: number }, { id: number }>(
+  (_query, p) => sql`
+    select id from notes n
+    where id > ${p('after')} and not exists (
+      select 1 from note_search s where s.id = n.id * ${sql.lit(rowRange(1).first)}
+        and s.words is not null and (s.split is not null or ${IS_SHORT}))
+    order by id limit ${p('limit')}`,
+)
+
+/** PostgreSQL only: notes without a row, or with one of an earlier version. */
+export async function notesWithoutRows(reader: Reader, after: number, limit: number): Promise<number[]> {
+  return (await reader.run(withoutRows, { after, limit })).map(({ id }) => id)
+}
+
+type InsertedRow = [number: number, document: string, words: string, split?: number, pieces?: string[]]
+
+function insertedRow(row: SearchRow): InsertedRow {
+  const { document, words, split, pieces } = rowDocument(row)
+  const counts = Buffer.from(words).toString('base64')
+  return split === SPLIT.none ? [row.number, document, counts] : [row.number, document, counts, split, pieces]
+}
+
+// Whoever asks for more words than this has them compared with the notes that are found by the first ones.
+const MAX_WORDS = 32
+const MAX_CANDIDATES = 200
+
+const notesByQuestion = statement<{ question: string; projectId: number }, NoteRef>((_query, p, engine) => {
+  const isSqlite = engine === 'sqlite'
+  const number = sql.raw(isSqlite ? 's.rowid' : 's.id')
+  const matches = isSqlite ? sql`note_search match ${p('question')}` : sql`s.document @@ ${p('question')}::tsquery`
+  return sql`
+    select n.id, n.external_id, n.title, n.permalink, n.file_path
+    from note_search s join notes n on n.id = ${number} / ${sql.lit(rowRange(1).first)}
+    where ${matches} and n.project_id = ${p('projectId')} order by ${number} limit ${sql.lit(MAX_CANDIDATES)}`
+})
+
+/**
+ * Notes that have every word of the text in title, permalink or path; where there is none, those with words that begin so. The
+ * shortest first.
+ */
+export async function findByNameWords(reader: Reader, project: Project, text: string): Promise<NoteRef[]> {
+  const words = [...new Set(queryWords(text))]
+  if (words.length === 0) return []
+  const asked = words.slice(0, MAX_WORDS)
+  const find = async (question: string) => {
+    const found = await reader.run(notesByQuestion, { question, projectId: project.id })
+    return found.filter((note) => hasNameWords(note, words)).sort(byLength)
+  }
+  // Whole words first: these lists are read as far as needed, while beginnings are collected before the first is seen.
+  const exact = await find(
+    question(
+      reader.engine,
+      asked.map((word) => ({ word: nameWord(project.id, word) })),
+    ),
+  )
+  return exact.length > 0
+    ? exact
+    : find(
+        question(
+          reader.engine,
+          asked.map((word) => nameBeginning(project.id, word)),
+        ),
+      )
+}
+
+function question(engine: Engine, words: readonly { word: string; isBeginning?: boolean }[]): string {
+  return engine === 'sqlite'
+    ? `scope : (${words.map(({ word, isBeginning }) => `"${word}"${isBeginning ? ' *' : ''}`).join(' AND ')})`
+    : words.map(({ word, isBeginning }) => `'${scopeMark(word)}'${isBeginning ? ':*' : ''}`).join(' & ')
+}
+
+function hasNameWords(note: NoteRef, words: readonly string[]): boolean {
+  const own = indexWords(nameText(note))
+  return words.every((word) => own.some((other) => other.startsWith(word)))
+}
+
+function byLength(one: NoteRef, other: NoteRef): number {
+  return (
+    one.title.length - other.title.length ||
+    one.file_path.length - other.file_path.length ||
+    (one.file_path < other.file_path ? -1 : 1)
+  )
+}

@@ -1,0 +1,14 @@
+import type { Fused, Scored } from '../rank/fuse.ts'
+
+// The usual constant: how much the first places of a list count more than the ones behind them.
+const K = 60
+
+/** Reciprocal rank fusion: of each way of searching only the order counts. Best first; equals stay in their order. */
+export function fuseByRank(rows: readonly Scored[]): Fused[] {
+  const scores = new Map<number, number>()
+  for (const way of ['words', 'similarity'] as const) {
+    const found = rows.filter((row) => row[way] > 0).sort((one, other) => other[way] - one[way])
+    for (const [place, { key }] of found.entries()) scores.set(key, (scores.get(key) ?? 0) + 1 / (K + place + 1))
+  }
+  return rows.map((row) => ({ ...row, score: scores.get(row.key) ?? 0 })).sort((one, other) => other.score - one.score)
+}

@@ -1,0 +1,215 @@
+import type { Clock } from '../../../platform/clock/clock.ts'
+import { isAppError } from '../../../platform/errors/app-error.ts'
+import type { Logger } from '../../../platform/logging/logger.ts'
+import type { Database, Reader } from '../../../platform/storage/database.ts'
+import type { KnowledgeSettings } from '../../deps.ts'
+import type { Project } from '../../note/note.ts'
+import type { NearChunk } from '../../semantic/search/near-chunk.ts'
+import type { Semantic } from '../../semantic/semantic.ts'
+import { hitObservations } from '../answer/store-search-hits.ts'
+import type { SearchFilters } from '../filter/filters.ts'
+import { categoryFilter } from '../filter/passing-notes.ts'
+import { filterNotes, findRows, type Page } from '../find/store-search.ts'
+import { type Hit, hitKey, type RatedHit } from '../hit.ts'
+import type { SearchIndex } from '../index/search-index.ts'
+import { anyWord } from '../question/any-word.ts'
+import type { Question } from '../question/question.ts'
+import type { TokenMeaning } from '../rank/token-meaning.ts'
+import { rankHits } from '../rank-hits.ts'
+import { expandHits } from './expand-hits.ts'
+import { fuseHits, joinHits } from './fuse-hits.ts'
+import { type NearRow, nearRows } from './near-rows.ts'
+import { type QuestionVector, QuestionVectors } from './question-vectors.ts'
+import { rerankHits } from './rerank-hits.ts'
+import { loadWordMeanings } from './word-meanings.ts'
+
+export interface MeaningDeps {
+  db: Database
+  clock: Clock
+  log: Logger
+  settings: KnowledgeSettings
+  searchIndex: SearchIndex
+}
+
+export interface MeaningRequest {
+  question: Question
+  text: string
+  filters: SearchFilters
+  minSimilarity: number | null
+  isExpanded: boolean | null
+}
+
+export interface FoundByMeaning {
+  /** All that were found, best first; more than a page. */
+  hits: RatedHit[]
+  /** Near, and yet no hits. */
+  rejected: RejectedRow[]
+  question: Question
+  isRelaxed: boolean
+  modelId: number
+  minSimilarity: number
+  /** Relations of the best hits were followed. */
+  isExpanded: boolean
+  /** How many chunks, and rows by words, were looked at. */
+  depth: number
+}
+
+export interface RejectedRow extends Pick<Hit, 'noteId' | 'kind' | 'position'> {
+  similarity: number
+  reason: 'below_min_similarity' | 'filtered'
+}
+
+const CHUNKS_PER_RESULT = 10
+/** For so many results the same is looked at, whichever page of them is asked for. */
+const FIRST_RESULTS = 50
+/** Nobody pages so far through what is similar; and who does finds an end. */
+const MOST_CHUNKS = 10_000
+
+/** Finds by meaning, alone or together with words. */
+export class MeaningSearch {
+  readonly #deps: MeaningDeps
+  readonly #semantic: Semantic
+  readonly #vectors: QuestionVectors
+
+  constructor(deps: MeaningDeps, semantic: Semantic) {
+    this.#deps = deps
+    this.#semantic = semantic
+    this.#vectors = new QuestionVectors({ ...deps, semantic })
+  }
+
+  /** Null when meaning cannot be used right now. */
+  async find(
+    project: Project,
+    request: MeaningRequest,
+    page: Page,
+    mode: 'vector' | 'hybrid',
+  ): Promise<FoundByMeaning | null> {
+    const depths = this.#depths(page)
+    const depth = depths.at(-1) as number
+    const asked = await this.#vectors.vectorOf(project.id, spokenText(request))
+    if (asked === null) return null
+    // The thread that compares vectors has its question before the words are looked for, which nothing else gets in between.
+    const [near, found, meaning] = await Promise.all([
+      this.#near(project, request, asked, depth),
+      mode === 'hybrid' ? this.#words(project, request, depth) : null,
+      mode === 'hybrid' ? this.#wordMeanings() : null,
+    ])
+    if (near === null) return null
+    const { chunks, rows, ...shown } = near
+    const { db, settings } = this.#deps
+    const nearKeys = new Set(rows.map(hitKey))
+    const fusion = found === null ? 'weighted' : settings.hybrid_fusion
+    const [first = [], ...others] = fuseHits({ chunks, nearKeys, words: found?.rows ?? [] }, depths, fusion)
+    const isExpanded = request.isExpanded ?? settings.graph_expansion
+    const best = await db.read(async (snapshot) => {
+      const isRanked = found !== null && fusion === 'weighted'
+      const ranked = isRanked
+        ? await rankHits(snapshot, project, spokenText(request), first, meaning, found.statistics)
+        : first
+      return isExpanded ? expandHits(snapshot, project, ranked, request.filters) : ranked
+    })
+    // Which ones are sorted again is the same for every page; those behind them stay where they are.
+    const { reranker } = this.#semantic
+    const isReranked = reranker !== null && page.offset < reranker.candidates
+    const sorted = isReranked ? await rerankHits(db, reranker, project, spokenText(request), best) : best
+    const { question = request.question, isRelaxed = false } = found ?? {}
+    return { ...shown, question, isRelaxed, depth, isExpanded, hits: joinHits([sorted, ...others]) }
+  }
+
+  /** How many chunks, and rows by words, are looked at for the first results, for more of them, and so on up to the page. */
+  #depths({ limit, offset }: Page): number[] {
+    const wanted = Math.min(MOST_CHUNKS, CHUNKS_PER_RESULT * (offset + limit))
+    const depths = [Math.min(MOST_CHUNKS, Math.max(this.#deps.settings.vector_k, CHUNKS_PER_RESULT * FIRST_RESULTS))]
+    for (let depth = depths[0] as number; depth < wanted; depths.push(depth)) depth = Math.min(MOST_CHUNKS, 2 * depth)
+    return depths
+  }
+
+  async #near(project: Project, request: MeaningRequest, asked: QuestionVector, depth: number) {
+    const { modelId, provider, vector } = asked
+    const chunks = await this.#nearest(project, modelId, vector, depth)
+    if (chunks === null) return null
+    const { db, settings } = this.#deps
+    const minSimilarity = request.minSimilarity ?? settings.min_similarity ?? provider.model.minSimilarity
+    const all = nearRows(chunks)
+    const near = all.filter(({ similarity }) => similarity >= minSimilarity)
+    const rows = await db.read((snapshot) => passing(snapshot, project, near, request.filters))
+    return { modelId, minSimilarity, chunks, rows, rejected: rejected(all, near, rows) }
+  }
+
+  /** Null when they cannot be had: words are compared by their letters then. */
+  async #wordMeanings(): Promise<TokenMeaning | null> {
+    try {
+      return await loadWordMeanings()
+    } catch (error) {
+      this.#deps.log.warn({ err: error }, 'the meanings of words cannot be loaded: ranking without them')
+      return null
+    }
+  }
+
+  async #nearest(project: Project, modelId: number, vector: Float32Array, depth: number): Promise<NearChunk[] | null> {
+    try {
+      return await this.#semantic.vectors.nearest(project.id, modelId, vector, depth)
+    } catch (error) {
+      if (!isAppError(error, 'unavailable')) throw error
+      this.#deps.log.warn({ err: error }, 'the vectors cannot be searched: searching by words only')
+      return null
+    }
+  }
+
+  /** Rows that have some of the words of a plain question: the order, not the operator, brings those with all of them to the top. */
+  async #words(project: Project, { question, filters }: MeaningRequest, limit: number) {
+    await this.#deps.searchIndex.caughtUp()
+    const some = anyWord(question)
+    const main = { mode: 'text', question: some ?? question } as const
+    const page = { limit, offset: 0 }
+    // Nobody is told how many there are.
+    const { rows, statistics } = await this.#deps.db.read((snapshot) =>
+      findRows(snapshot, project, main, filters, page, false),
+    )
+    return { question: main.question, isRelaxed: some !== null, rows, statistics }
+  }
+}
+
+/** What is embedded: the question without its signs, where it has any. */
+function spokenText({ question, text }: MeaningRequest): string {
+  return question.isPlain && question.tags.length === 0 ? text : question.words.join(' ')
+}
+
+function rejected(all: readonly NearRow[], near: readonly NearRow[], passed: readonly NearRow[]): RejectedRow[] {
+  const [isNear, isPassed] = [new Set(near), new Set(passed)]
+  return all
+    .filter((row) => !isPassed.has(row))
+    .map((row) => {
+      const { noteId, kind, position, similarity } = row
+      return { noteId, kind, position, similarity, reason: isNear.has(row) ? 'filtered' : 'below_min_similarity' }
+    })
+}
+
+async function passing(
+  reader: Reader,
+  project: Project,
+  rows: readonly NearRow[],
+  filters: SearchFilters,
+): Promise<NearRow[]> {
+  const { kinds, categories } = filters
+  const ofKind = kinds?.length ? rows.filter(({ kind }) => kinds.includes(kind)) : rows
+  const ofCategory = categories?.length ? await inCategories(reader, ofKind, categories) : ofKind
+  const notes = await filterNotes(reader, project, [...new Set(ofCategory.map(({ noteId }) => noteId))], filters)
+  return ofCategory.filter(({ noteId }) => notes.has(noteId))
+}
+
+async function inCategories(
+  reader: Reader,
+  rows: readonly NearRow[],
+  categories: readonly string[],
+): Promise<NearRow[]> {
+  const observations = rows.filter(({ kind }) => kind === 'observation')
+  const found = await hitObservations(reader, observations)
+  const isOfCategory = categoryFilter(categories)
+  const keys = new Set(
+    found
+      .filter(({ category }) => isOfCategory(category))
+      .map(({ note_id: noteId, position }) => hitKey({ kind: 'observation', noteId, position })),
+  )
+  return observations.filter((row) => keys.has(hitKey(row)))
+}

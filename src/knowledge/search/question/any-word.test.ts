@@ -1,0 +1,23 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { anyWord, isSpoken } from './any-word.ts'
+import { parseQuestion } from './question.ts'
+
+test('a question as people speak it has three words, some of which only hold the others together', () => {
+  const spoken = ['What did Caroline research?', 'how to brew coffee', 'the best of tea', 'what was new in 2023 :)']
+  for (const text of spoken) {
+    assert.equal(isSpoken(parseQuestion(text)), true, text)
+  }
+  const others = ['coffee brewing guide', 'the coffee', 'coffee', '', 'what OR when did', '"what did she say"']
+  for (const text of [...others, 'what did (she say)']) {
+    assert.equal(isSpoken(parseQuestion(text)), false, text)
+  }
+})
+
+test('any word of a question is any that says something', () => {
+  const asked = anyWord(parseQuestion('What did Caroline research?'))
+  assert.deepEqual(asked?.words, ['caroline', 'research'])
+  assert.equal(asked?.tree?.kind, 'or')
+  assert.deepEqual(anyWord(parseQuestion('who are you'))?.words, ['who', 'are', 'you'])
+  for (const text of ['coffee', '', 'a OR b', '"a b"']) assert.equal(anyWord(parseQuestion(text)), null, text)
+})

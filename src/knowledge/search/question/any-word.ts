@@ -1,0 +1,18 @@
+import { type Question, wordTerm } from './question.ts'
+import { STOP_WORDS } from './stop-words.ts'
+
+/** A plain question asked for any of its words that say something; null for one with operators or quotes, or of one word. */
+export function anyWord(question: Question): Question | null {
+  if (!question.isPlain || question.tree === null) return null
+  const words = [...new Set(question.words)]
+  const telling = words.filter((word) => !STOP_WORDS.has(word))
+  const asked = telling.length > 0 ? telling : words
+  if (words.length < 2) return null
+  return { ...question, tree: { kind: 'or', parts: asked.map(wordTerm) }, whole: question.tree, words: asked }
+}
+
+/** Written as people speak: three words or more, of which some only hold the others together. */
+export function isSpoken({ isPlain, isGrouped, words }: Question): boolean {
+  const unique = new Set(words)
+  return isPlain && !isGrouped && unique.size >= 3 && words.some((word) => STOP_WORDS.has(word))
+}

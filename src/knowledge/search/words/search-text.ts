@@ -1,0 +1,147 @@
+/**
+ * What a word is, the same on both engines: a run of letters and digits, in lower case and without accents. Scripts
+ * that are written without spaces are cut into pairs of characters that overlap.
+ *
+ * SQLite's own tokenizer (unicode61) reads words once more. It agrees with us on plain text, which is therefore given to it as it
+ * is, and it leaves our words alone because they hold only what it takes for letters.
+ */
+
+import { HALF_WIDTH_MARKS, UNSPACED_SCRIPTS } from '../../text/unspaced.ts'
+import { LETTERS as ASCII_LETTERS } from './ascii-letters.ts'
+
+/** A longer one is found by its beginning. PostgreSQL takes 2,046 bytes. */
+export const LONGEST_WORD = 500
+
+// Everything that unicode61 treats as we do; search-text.test.ts compares character by character.
+const NOT_PLAIN =
+  /[^\0-\xa9\xab-\xb1\xb4-\xb8\xbb\xbf-\xc5\xc7-\xcf\xd1-\xd7\xd9-\xdd\xe0-\xe5\xe7-\xef\xf1-\xf7\xf9-\xfd\xff\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2500-\u25ff]/
+const NOT_ASCII = /[^\0-\x7f]/
+
+const ASCII_WORD = /[a-z0-9]+/g
+const WORD = /[\p{L}\p{N}\p{M}]+/gu
+// Accents, and the vowel points of Hebrew and Arabic, which most people leave out.
+const OPTIONAL_MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]/g
+const LETTERS = /[ßæœøđðłþıς]/g
+const LETTERS_AS: Record<string, string> = {
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  đ: 'd',
+  ð: 'd',
+  ł: 'l',
+  þ: 'th',
+  ı: 'i',
+  ς: 'σ',
+}
+// unicode61 would end a word at these; they become characters for private use, which it takes for letters.
+const NO_LETTERS_THERE = /[\p{M}\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3]/gu
+const PRIVATE_USE = 0xe000
+const PRIVATE_USE_SIZE = 6400
+const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]+`, 'gu')
+const NOT_UNSPACED = new RegExp(`[^${UNSPACED_SCRIPTS}]`, 'gu')
+const UNSPACED_STRETCH = new RegExp(
+  String.raw`[${UNSPACED_SCRIPTS}${HALF_WIDTH_MARKS}][${UNSPACED_SCRIPTS}\p{M}${HALF_WIDTH_MARKS}]*`,
+  'gu',
+)
+const UNSPACED_WORD = new RegExp(String.raw`^[${UNSPACED_SCRIPTS}\ue000-\uf8ff]{1,2}$`, 'u')
+// All of them stand behind the alphabets; most texts that are not plain hold none.
+const MAYBE_UNSPACED = /[\u0e00-\u109f\u1100-\uffff]/
+
+/** For a column of SQLite's index. */
+export function columnText(text: string): string {
+  return NOT_PLAIN.test(text) || hasLongWord(text) ? indexWords(text).join(' ') : text
+}
+
+/** Whether a word of a plain text has to be cut. What looks like a letter here may be none, which does no harm. */
+function hasLongWord(text: string): boolean {
+  // Such a word stands over one of these places.
+  for (let at = LONGEST_WORD; at < text.length; at += LONGEST_WORD) {
+    let [start, end] = [at, at]
+    while (start > 0 && mayBeLetter(text.charCodeAt(start - 1))) start--
+    while (end < text.length && end - start <= LONGEST_WORD && mayBeLetter(text.charCodeAt(end))) end++
+    if (end - start > LONGEST_WORD) return true
+  }
+  return false
+}
+
+function mayBeLetter(code: number): boolean {
+  return code > 0x7f || ASCII_LETTERS[code] !== 0
+}
+
+/** The words of a text in their order, as they are kept. */
+export function indexWords(text: string): string[] {
+  return words(text, true)
+}
+
+/** The words of a question. One that was cut, and the only character of its run, is found by prefix. */
+export function queryWords(text: string): string[] {
+  return words(text, false)
+}
+
+/** The next stretch of a run of letters, as it is written, that is cut into pairs. */
+export function unspacedStretch(run: string, from: number): RegExpExecArray | null {
+  UNSPACED_STRETCH.lastIndex = from
+  return UNSPACED_STRETCH.exec(run)
+}
+
+/** The characters of such a stretch of which the index makes pairs; blank for what is none of them. */
+export function unspacedLetters(stretch: string): string {
+  return folded(stretch).replace(NOT_UNSPACED, ' ').replace(NO_LETTERS_THERE, toPrivateUse)
+}
+
+/** Whether a word of the index or of a question is one of such characters, or a pair. */
+export function isUnspacedWord(word: string): boolean {
+  return UNSPACED_WORD.test(word)
+}
+
+export function isAscii(text: string): boolean {
+  return !NOT_ASCII.test(text)
+}
+
+function words(text: string, isKept: boolean): string[] {
+  if (isAscii(text)) return (text.toLowerCase().match(ASCII_WORD) ?? []).map(cut)
+  const found: string[] = []
+  for (const [run] of folded(text).matchAll(WORD)) {
+    if (MAYBE_UNSPACED.test(run)) addMixed(found, run, isKept)
+    else found.push(cut(run.replace(NO_LETTERS_THERE, toPrivateUse)))
+  }
+  return found
+}
+
+function folded(text: string): string {
+  return text
+    .normalize('NFKD')
+    .toLowerCase()
+    .replace(OPTIONAL_MARKS, '')
+    .normalize('NFC')
+    .replace(LETTERS, (letter) => LETTERS_AS[letter] as string)
+}
+
+function addMixed(found: string[], run: string, isKept: boolean): void {
+  let end = 0
+  for (const match of run.matchAll(UNSPACED)) {
+    if (match.index > end) found.push(cut(run.slice(end, match.index).replace(NO_LETTERS_THERE, toPrivateUse)))
+    addPairs(found, [...match[0]].map(letterOf), isKept)
+    end = match.index + match[0].length
+  }
+  if (end < run.length) found.push(cut(run.slice(end).replace(NO_LETTERS_THERE, toPrivateUse)))
+}
+
+/** The last character is kept once more by itself, so that each one begins a word and is found by prefix. */
+function addPairs(found: string[], characters: readonly string[], isKept: boolean): void {
+  for (let i = 1; i < characters.length; i++) found.push(`${characters[i - 1]}${characters[i]}`)
+  if (isKept || characters.length === 1) found.push(characters.at(-1) as string)
+}
+
+function letterOf(character: string): string {
+  return character.replace(NO_LETTERS_THERE, toPrivateUse)
+}
+
+function toPrivateUse(mark: string): string {
+  return String.fromCharCode(PRIVATE_USE + ((mark.codePointAt(0) as number) % PRIVATE_USE_SIZE))
+}
+
+function cut(word: string): string {
+  return word.length <= LONGEST_WORD ? word : word.slice(0, LONGEST_WORD).toWellFormed()
+}
