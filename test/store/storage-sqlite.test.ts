@@ -125,6 +125,24 @@ describe('the one writer of SQLite', () => {
     assert.equal((await allItems(db)).size, 2)
   })
 
+  test('an operation that works for long without a query, and breathes, is not taken for a waiting one', async () => {
+    const clock = new HandClock()
+    const { db } = await open(clock)
+    await db.write(
+      async (tx) => {
+        for (let n = 0; n < 4; n++) {
+          clock.pass(1_500)
+          // Until whoever looks for waiting ones is overdue.
+          for (const end = performance.now() + 30; performance.now() < end; );
+          await tx.breathe()
+        }
+        await put(tx, 'worked', 1)
+      },
+      { alone: true },
+    )
+    assert.equal((await allItems(db)).size, 1)
+  })
+
   test('an operation that was put off is not answered with the failure of those it came with', async () => {
     const { db } = await open()
     // After a failure the next commits go step by step.

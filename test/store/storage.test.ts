@@ -196,6 +196,25 @@ eachDatabase('storage', (context) => {
     assert.equal(await itemValue(db, 'a'), 1)
   })
 
+  test('others have their turn while a change works for long without a query', async () => {
+    const db = await openWithItems(context)
+    let turns = 0
+    const value = await db.write(
+      async (tx) => {
+        const began = performance.now()
+        setImmediate(function again() {
+          turns++
+          if (performance.now() - began < 100) setImmediate(again)
+        })
+        while (performance.now() - began < 100) await tx.breathe()
+        return 'done'
+      },
+      { alone: true },
+    )
+    assert.equal(value, 'done')
+    assert.ok(turns >= 5, `${turns} turns`)
+  })
+
   test('a transaction that ended is of no use to anybody', async () => {
     const db = await openWithItems(context)
     let leaked: Transaction | undefined

@@ -101,7 +101,7 @@ async function saveRestored(
   before: NoteWithContent,
   text: string,
 ): Promise<WrittenNote> {
-  let state = stateOfText(text, before.file_path)
+  let state = await stateOfText(tx, text, before.file_path)
   if (state.permalink !== before.permalink) {
     const place = { filePath: before.file_path, permalink: state.permalink, ownId: before.id }
     state = withMetadata(state, { permalink: await claimPlace(tx, context.project, place) })

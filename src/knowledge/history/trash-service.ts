@@ -71,7 +71,7 @@ export class TrashService {
       const filePath = destinationPath === null ? row.file_path : destinationOf(destinationPath, row.file_path)
       const permalink = permalinkAfterMove(project, settings, row, filePath)
       const claimed = await claimPlace(tx, project, { filePath, permalink })
-      const state = withMetadata(stateOfText(content, filePath), { permalink: claimed })
+      const state = withMetadata(await stateOfText(tx, content, filePath), { permalink: claimed })
       refuseUnfit(state)
       await deleteTrash(tx, [row.id])
       await keepRevision(tx, trashed, state.content)

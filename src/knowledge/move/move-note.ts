@@ -51,7 +51,7 @@ export async function moveNote(
   const claimed = await claimPlace(tx, project, place).catch((error: unknown) => {
     throw isAppError(error, 'conflict') ? new AppError('invalid_argument', error.message) : error
   })
-  const state = withMetadata(movedState(before, filePath), { permalink: claimed })
+  const state = withMetadata(await movedState(tx, before, filePath), { permalink: claimed })
   refuseUnfit(state)
   return changeNote(tx, context, before, state, 'moved')
 }

@@ -3,17 +3,14 @@ import type { KnowledgeSettings } from '../deps.ts'
 import { cleanMetadata } from '../text/clean-metadata.ts'
 import { cleanText, type Metadata, parseYaml, splitText } from '../text/frontmatter.ts'
 import { canonicalType, permalinkOf, typeOf } from '../text/note-metadata.ts'
-import { type ParsedBody, parseBody, parsingBody } from '../text/parse-body.ts'
+import { type ParsedBody, readBody } from '../text/parse-body.ts'
 import { cleanDirectory, fileNameFor, joinPath } from '../text/path.ts'
-import { inTurns } from '../text/steps.ts'
 import { trimBlankLines } from '../text/trim-blank-lines.ts'
 
 /** In UTF-16 units. A book has about a million; parsing it takes a tenth of a second. */
 export const MAX_CONTENT = 2_000_000
 /** What it takes to parse a text, to compare it and to find places in it goes by its lines as well. */
 export const MAX_LINES = 250_000
-// Parsing more than this takes long enough to let others have their turn meanwhile.
-const LONG_BODY = 100_000
 
 /** What a caller wants a note to be. */
 export interface NoteInput {
@@ -57,7 +54,7 @@ export async function prepareNote(input: NoteInput, settings: KnowledgeSettings)
     permalink: permalinkOf(own),
     metadata: { ...without(own, OWN_KEYS), ...without(cleanMetadata(input.metadata ?? {}), OWN_KEYS) },
     body: ownBody,
-    parsed: ownBody.length > LONG_BODY ? await inTurns(parsingBody(ownBody)) : parseBody(ownBody),
+    parsed: await readBody(ownBody),
   }
 }
 

@@ -1,4 +1,5 @@
 import { AppError } from '../../platform/errors/app-error.ts'
+import type { Transaction } from '../../platform/storage/database.ts'
 import { isLonger } from '../../platform/text/is-longer.ts'
 import { retitle } from '../text/edit/retitle.ts'
 import {
@@ -11,7 +12,7 @@ import {
   splitText,
 } from '../text/frontmatter.ts'
 import { permalinkOf, titleOf, typeOf } from '../text/note-metadata.ts'
-import { type ParsedBody, parseBody } from '../text/parse-body.ts'
+import { type ParsedBody, readBody } from '../text/parse-body.ts'
 import { stemOf } from '../text/path.ts'
 import type { NoteWithContent } from './note.ts'
 import { hasTooManyLines, MAX_CONTENT, MAX_LINES, type PreparedNote } from './note-input.ts'
@@ -51,11 +52,11 @@ export function replacedState(before: NoteWithContent, note: PreparedNote, perma
 }
 
 /** What an edited text says. A text that lost its frontmatter gets the most necessary of it back. */
-export function editedState(before: NoteWithContent, text: string): NoteState {
+export async function editedState(tx: Transaction, before: NoteWithContent, text: string): Promise<NoteState> {
   const { title, note_type: type, permalink, file_path: filePath } = before
   const { yaml, body } = splitText(text)
   const own = { title, type, ...(permalink !== null && { permalink }) }
-  const state = stateOfText(yaml === null ? composeText(own, body) : text, filePath, before)
+  const state = await stateOfText(tx, yaml === null ? composeText(own, body) : text, filePath, before)
   const newTitle = retitle({ text: before.content, title }, state.content)
   const isPermalinkLost = state.permalink === null && permalink !== null
   if (newTitle === null && !isPermalinkLost) return state
@@ -63,16 +64,21 @@ export function editedState(before: NoteWithContent, text: string): NoteState {
 }
 
 /** The same text at another path. */
-export function movedState(before: NoteWithContent, filePath: string): NoteState {
-  return stateOfText(before.content, filePath, before)
+export function movedState(tx: Transaction, before: NoteWithContent, filePath: string): Promise<NoteState> {
+  return stateOfText(tx, before.content, filePath, before)
 }
 
 /** What a whole text says. With `known`, what it shares with the text of that note is not parsed again. */
-export function stateOfText(content: string, filePath: string, known?: NoteWithContent): NoteState {
+export async function stateOfText(
+  tx: Transaction,
+  content: string,
+  filePath: string,
+  known?: NoteWithContent,
+): Promise<NoteState> {
   const { yaml, body } = splitText(content)
   const isKnown = known !== undefined && yaml === splitText(known.content).yaml
   const metadata = isKnown ? (JSON.parse(known.metadata) as Metadata) : yaml === null ? {} : parseYaml(yaml)
-  return { ...stateOf(metadata, filePath), content, body, parsed: parseBody(body) }
+  return { ...stateOf(metadata, filePath), content, body, parsed: await readBody(body, () => tx.breathe()) }
 }
 
 /** Other frontmatter; keys that stay as they are keep their bytes. Null takes a key away. */

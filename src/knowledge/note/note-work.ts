@@ -136,7 +136,7 @@ export async function saveEdited(
 ): Promise<WrittenNote> {
   if (text === before.content) return { note: before, parts: {} }
   refuseLongText(text)
-  let state = editedState(before, text)
+  let state = await editedState(tx, before, text)
   if (state.permalink !== before.permalink) {
     const place = { filePath: before.file_path, permalink: state.permalink, ownId: before.id }
     state = withMetadata(state, { permalink: await claimPlace(tx, context.project, place) })

@@ -4,7 +4,7 @@ import { addNames } from '../link/names.ts'
 import { replaceSearchRows } from '../search/index/store-search-rows.ts'
 import { splitText } from '../text/frontmatter.ts'
 import { aliasesOf } from '../text/note-metadata.ts'
-import { parseBody } from '../text/parse-body.ts'
+import { readBody } from '../text/parse-body.ts'
 import type { Project } from './note.ts'
 import { findNoteById } from './store-notes.ts'
 import { replaceObservations } from './store-observations.ts'
@@ -15,7 +15,7 @@ export async function reindexNote(tx: Transaction, project: Project, noteId: num
   if (found === undefined || found.project_id !== project.id) return
   const { content, ...note } = found
   const { body } = splitText(content)
-  const parsed = parseBody(body)
+  const parsed = await readBody(body, () => tx.breathe())
   const metadata = JSON.parse(note.metadata)
   await replaceObservations(tx, note.id, parsed.observations)
   const names = await addNames(tx, project, { note, aliases: aliasesOf(metadata) })

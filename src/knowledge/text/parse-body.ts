@@ -1,7 +1,7 @@
 import { readExplicit } from './explicit-relation.ts'
 import { readingBlocks, type TextBlock } from './markdown-blocks.ts'
 import { type ParsedObservation, readObservation } from './observations.ts'
-import { atOnce, type Steps } from './steps.ts'
+import { atOnce, inTurns, type Steps } from './steps.ts'
 import { hasLinks, type InlineSpans, type LinkTarget, readTarget, type Span, scanInline } from './wikilinks.ts'
 
 export type { ParsedObservation } from './observations.ts'
@@ -24,6 +24,14 @@ const INLINE = 'links_to'
 /** Everything that is derived from the text of a note, in time proportional to its length. */
 export function parseBody(body: string): ParsedBody {
   return atOnce(parsingBody(body))
+}
+
+// Parsing more than this takes long enough to let others have their turn meanwhile.
+const LONG_BODY = 100_000
+
+/** The same. Of a long text not in one go. */
+export async function readBody(body: string, breathe?: () => Promise<unknown>): Promise<ParsedBody> {
+  return body.length > LONG_BODY ? inTurns(parsingBody(body), breathe) : parseBody(body)
 }
 
 /** The same, which can be left alone from time to time. */

@@ -10,14 +10,14 @@ export function atOnce<T>(steps: Steps<T>): T {
   }
 }
 
-// A few milliseconds of what the steps are made of.
-const STEPS_AT_ONCE = 2_000
+// At most a few milliseconds of what the steps are made of.
+const STEPS_AT_ONCE = 1_000
 
-/** Others have their turn every now and then. */
-export async function inTurns<T>(steps: Steps<T>): Promise<T> {
+/** Others have their turn every now and then; `breathe` gives it to them. */
+export async function inTurns<T>(steps: Steps<T>, breathe: () => Promise<unknown> = () => nextTurn()): Promise<T> {
   for (let taken = 1; ; taken++) {
     const step = steps.next()
     if (step.done) return step.value
-    if (taken % STEPS_AT_ONCE === 0) await nextTurn()
+    if (taken % STEPS_AT_ONCE === 0) await breathe()
   }
 }

@@ -40,6 +40,8 @@ export interface Transaction extends Reader {
    */
   addToSum(statement: Statement<Addend, never>, addend: Addend): Promise<void>
   writeSums(): Promise<void>
+  /** Called now and then in the middle of long work that is no query: others have their turn when it is due. */
+  breathe(): Promise<void>
   /** Runs once the change is durable; never when it was rolled back. Must not throw. */
   afterCommit(callback: () => void): void
   /** Tells every process that listens on the topic, once the change is durable. At most 7,000 bytes. */

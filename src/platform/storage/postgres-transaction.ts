@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely, QueryResult } from 'kysely'
 import type pg from 'pg'
 import type { Addend, Transaction } from './database.ts'
@@ -89,6 +90,11 @@ export class PostgresTransaction implements Transaction {
   }
 
   async writeSums(): Promise<void> {}
+
+  async breathe(): Promise<void> {
+    await nextTurn()
+    this.#assertOpen()
+  }
 
   afterCommit(callback: () => void): void {
     this.commitCallbacks.push(callback)

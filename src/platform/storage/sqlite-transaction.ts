@@ -110,6 +110,10 @@ export class SqliteTransaction implements Transaction {
     return this.#whenFree(() => this.#sums.write(this.#connection))
   }
 
+  breathe(): Promise<void> {
+    return this.#whenFree(() => {})
+  }
+
   afterCommit(callback: () => void): void {
     this.commitCallbacks ??= []
     this.commitCallbacks.push(callback)

@@ -2,7 +2,7 @@ import type { Database } from '../../../platform/storage/database.ts'
 import type { KnowledgeDeps } from '../../deps.ts'
 import { findNoteById } from '../../note/store-notes.ts'
 import { splitText } from '../../text/frontmatter.ts'
-import { parseBody } from '../../text/parse-body.ts'
+import { readBody } from '../../text/parse-body.ts'
 import { notesWithoutRows, replaceSearchRows } from './store-search-rows.ts'
 
 const EVERY_MS = 3_600_000
@@ -36,7 +36,7 @@ export async function writeOutdatedRows(db: Database, signal?: AbortSignal): Pro
         if (found === undefined) return
         const { content, ...note } = found
         const { body } = splitText(content)
-        const text = { body, parsed: parseBody(body), metadata: JSON.parse(note.metadata) }
+        const text = { body, parsed: await readBody(body, () => tx.breathe()), metadata: JSON.parse(note.metadata) }
         await replaceSearchRows(tx, note, text, false)
       })
     }
