@@ -8,22 +8,19 @@ export interface Beginning {
 }
 
 export function beginInTurns(perTurn: number): (beginning: Beginning) => void {
-  let waiting: Beginning[] = []
-  let next = 0
+  const waiting: Beginning[] = []
 
   function takeTurn(): void {
-    for (let begun = 0; begun < perTurn && next < waiting.length; next++) {
-      const beginning = waiting[next] as Beginning
+    let taken = 0
+    for (let begun = 0; begun < perTurn && taken < waiting.length; taken++) {
+      const beginning = waiting[taken] as Beginning
       if (beginning.isGone()) continue
       begun++
       beginning.begin()
     }
-    if (next < waiting.length) {
-      setImmediate(takeTurn)
-      return
-    }
-    waiting = []
-    next = 0
+    // At once: under a flood there are always some behind them, and each holds its call.
+    waiting.splice(0, taken)
+    if (waiting.length > 0) setImmediate(takeTurn)
   }
 
   return (beginning) => {
