@@ -109,6 +109,27 @@ eachDatabase('idempotency keys', ({ open, openAgain }) => {
     assert.deepEqual(repeat, { kind: 'repeat', answer: ANSWER })
   })
 
+  it('are kept although they are released, where the change was done and nobody was told so', async () => {
+    const db = await open()
+    const idempotency = new Idempotency({ db, clock: new FakeClock() })
+    const claim = await first(idempotency, request())
+    await db.write((tx) => idempotency.keepDone(tx, claim, { status: 201, headers: {} }))
+    await idempotency.release(claim)
+    const repeat = await idempotency.begin(request(), async (kept) => ({ ...kept, body: 'made anew' }))
+    assert.deepEqual(repeat, { kind: 'repeat', answer: { status: 201, headers: {}, body: 'made anew' } })
+  })
+
+  it('that another request has claimed meanwhile undo what is done under them', async () => {
+    const clock = new FakeClock()
+    const db = await open()
+    const idempotency = new Idempotency({ db, clock })
+    const late = await first(idempotency, request())
+    await clock.advance(61_000)
+    await first(idempotency, request())
+    const done = db.write((tx) => idempotency.keepDone(tx, late, { status: 201, headers: {} }))
+    await assert.rejects(done, { code: 'aborted' })
+  })
+
   it('are forgotten after a day, swept or not', async () => {
     const clock = new FakeClock()
     const db = await open()

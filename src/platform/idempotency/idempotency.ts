@@ -89,9 +89,7 @@ export class Idempotency {
       if (answer !== undefined) return { kind: 'repeat', answer }
       throw new AppError('conflict', 'The answer to this Idempotency-Key was too large to keep')
     }
-    throw new AppError('aborted', 'A request with this Idempotency-Key is still running', {
-      headers: { 'retry-after': '1' },
-    })
+    throw stillRunning()
   }
 
   /** Before the answer leaves. */
@@ -106,7 +104,9 @@ export class Idempotency {
 
   /** Part of the transaction that does what was asked for. From its commit on a repeat gets this answer, whose body is made anew. */
   async keepDone(tx: Transaction, claim: Claim, { status, headers }: Omit<Answer, 'body'>): Promise<void> {
-    await keepAnswer(tx, claim, { status, headers: JSON.stringify(headers), body: null, mentions: [] })
+    const kept = { status, headers: JSON.stringify(headers), body: null, mentions: [] }
+    // Another request that runs under the key would not know of it: one of the two is enough.
+    if (!(await keepAnswer(tx, claim, kept))) throw stillRunning()
   }
 
   /** Storage that did not take what became of a claim is asked again, until the key would be free by itself. */
@@ -154,4 +154,10 @@ export const idempotencyData: PersonalDataPart = {
   name: 'idempotency',
   erase: (tx, { id, email, handle }) =>
     deleteKeysOf(tx, subjectOf(id), [userMention(id), emailMention(email), emailMention(handle)]),
+}
+
+function stillRunning(): AppError {
+  return new AppError('aborted', 'A request with this Idempotency-Key is still running', {
+    headers: { 'retry-after': '1' },
+  })
 }

@@ -93,26 +93,31 @@ export interface KeptAnswer {
   mentions: readonly string[]
 }
 
-/** Keeps the answer, unless the claim was taken over or its owner was anonymized meanwhile. */
+/** Keeps the answer, unless the claim was taken over or its owner was anonymized meanwhile: false then. */
 export async function keepAnswer(
   tx: Transaction,
   claim: KeyPlace & { created_at: Micros },
   { status, headers, body, mentions }: KeptAnswer,
-): Promise<void> {
+): Promise<boolean> {
   const { subject, route, key, created_at: createdAt } = claim
   const updated = await at(tx.query.updateTable('idempotency_keys').set({ status, headers, body }), claim)
     .where('created_at', '=', createdAt)
     .returning('key')
     .execute()
-  if (updated.length === 0 || mentions.length === 0) return
+  if (updated.length === 0 || mentions.length === 0) return updated.length > 0
   await tx.query
     .insertInto('idempotency_mentions')
     .values(mentions.map((mention) => ({ mention, subject, route, key })))
     .execute()
+  return true
 }
 
+/** Unless there is an answer: the change may be done although whoever made it was not told so. */
 export async function releaseKey(tx: Transaction, claim: KeyPlace & { created_at: Micros }): Promise<void> {
-  await at(tx.query.deleteFrom('idempotency_keys'), claim).where('created_at', '=', claim.created_at).execute()
+  await at(tx.query.deleteFrom('idempotency_keys'), claim)
+    .where('created_at', '=', claim.created_at)
+    .where('status', 'is', null)
+    .execute()
 }
 
 export async function deleteKeysOf(tx: Transaction, subject: string, mentions: readonly string[]): Promise<void> {
