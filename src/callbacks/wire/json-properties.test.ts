@@ -181,7 +181,8 @@ test('hostile JSON is read or refused as an invalid argument, never anything els
       }
       visit(whole)
       const place = places[at % Math.max(1, places.length)] ?? { in: whole as Record<string, unknown>, key: 'x' }
-      place.in[key ?? place.key] = other
+      // The length of a list cannot be just anything, and other names in it are not written.
+      place.in[Array.isArray(place.in) ? place.key : (key ?? place.key)] = other
       return { desc, text: JSON.stringify(whole), shorthand }
     })
   fc.assert(
