@@ -30,7 +30,9 @@ export function findMetadataProblem(payload: Payload, maxHeaderBytes: number): s
     const wrong = Object.keys(payload.metadata).find((key) => !isHeaderName(key))
     if (wrong !== undefined) return `completion metadata has a key that is no header name: ${JSON.stringify(wrong)}`
   }
-  const unreadable = sentKeys(payload).find((key) => !isUtf8(payload.metadata[key] as Uint8Array))
+  const sent = sentKeys(payload)
+  if (sent.length === 0) return undefined
+  const unreadable = sent.find((key) => !isUtf8(payload.metadata[key] as Uint8Array))
   if (unreadable !== undefined) return `completion metadata for ${JSON.stringify(unreadable)} must be UTF-8`
   let bytes = 0
   for (const [name, value] of headers) {

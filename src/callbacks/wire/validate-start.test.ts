@@ -241,6 +241,17 @@ test('a header may hold a tab and any letters', () => {
   assert.deepEqual(callback.variant.case === 'nexus' && callback.variant.value.header, header)
 })
 
+test('headers that the server makes by itself do not count for the limit of a caller', () => {
+  const rules = rulesWith({ header_max_size: 0 })
+  for (const metadata of [{ encoding: 'anNvbi9wbGFpbg==' }, {}]) {
+    const completion = { success: { metadata, data: 'MQ==' } }
+    validateStart(
+      readMessage(StartCallbackExecutionRequestSchema, { ...GOOD, ...nexus({ header: {} }), completion }),
+      rules,
+    )
+  }
+})
+
 test('names of headers are folded and the last of equal ones wins', () => {
   const { callback } = validate(nexus({ header: { 'X-A': '1', 'x-a': '2', 'X-B': '3', __proto__: '4' } }))
   assert.deepEqual(callback.variant.case === 'nexus' && callback.variant.value.header, { 'x-a': '2', 'x-b': '3' })
