@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Announcements } from '../../src/platform/storage/announcements.ts'
-import type { Database } from '../../src/platform/storage/database.ts'
+import type { Database, Transaction } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 
 const TOPIC = 'weather'
@@ -20,6 +20,11 @@ class Counter {
     // Subscribed behind the announcements, so they have heard what this one has.
     this.arrived = new Promise((resolve) => db.subscribe(TOPIC, () => resolve()))
   }
+}
+
+/** All of the transaction that announcing needs. */
+function unheard(tx: Transaction): Transaction {
+  return { signal: (topic: string, body: string) => tx.signal(topic, body) } as Transaction
 }
 
 eachDatabase('announcements', ({ engine, open, openAgain }) => {
@@ -41,6 +46,26 @@ eachDatabase('announcements', ({ engine, open, openAgain }) => {
     // What those who listen get then: a signal without a body.
     await db.write(async (tx) => tx.signal(TOPIC))
     await here.arrived
+    assert.equal(here.told, 1)
+  })
+
+  test('a change whose answer was lost is told once, by its signal, where it was made', async () => {
+    const db = await open()
+    const here = new Counter(db)
+    await db.write(async (tx) => here.changes.announce({ ...unheard(tx), afterCommit: () => {} }))
+    await here.arrived
+    assert.equal(here.told, 1)
+  })
+
+  test('a signal that comes before the answer tells the change, and the answer does not tell it again', async () => {
+    const db = await open()
+    const here = new Counter(db)
+    let answered = () => {}
+    await db.write(async (tx) => {
+      here.changes.announce({ ...unheard(tx), afterCommit: (callback) => (answered = callback) })
+    })
+    await here.arrived
+    answered()
     assert.equal(here.told, 1)
   })
 

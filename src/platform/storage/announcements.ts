@@ -10,23 +10,30 @@ export type ChangeListener = () => Promise<void> | void
  */
 export class Announcements {
   readonly #topic: string
-  /** Its own signals come back to it, and tell nothing new. */
   readonly #sender = newId()
+  #changes = 0
+  /** Changes made here that everybody here knows of, whose signal has not come back yet. */
+  readonly #told = new Set<string>()
+  /** The other way round. A commit whose answer was lost is told by its signal alone. */
+  readonly #heard = new Set<string>()
   readonly #listeners = new Set<ChangeListener>()
   readonly #unsubscribe: () => void
   readonly #pending = new Set<Promise<void>>()
 
   constructor(db: Pick<Database, 'subscribe'>, topic: string) {
     this.#topic = topic
-    this.#unsubscribe = db.subscribe(topic, (sender) => {
-      if (sender !== this.#sender) this.#tell()
-    })
+    this.#unsubscribe = db.subscribe(topic, (change) => this.#hear(change))
   }
 
   /** Part of every such change. */
   announce(tx: Transaction): void {
-    tx.afterCommit(() => this.#tell())
-    tx.signal(this.#topic, this.#sender)
+    const change = `${this.#sender} ${++this.#changes}`
+    tx.afterCommit(() => {
+      if (this.#heard.delete(change)) return
+      this.#told.add(change)
+      this.#tell()
+    })
+    tx.signal(this.#topic, change)
   }
 
   listen(listener: ChangeListener): () => void {
@@ -48,6 +55,14 @@ export class Announcements {
   close(): void {
     this.#unsubscribe()
     this.#listeners.clear()
+  }
+
+  #hear(change: string): void {
+    // After a gap: signals were missed, and do not come any more.
+    if (change === '') this.#told.clear()
+    if (this.#told.delete(change)) return
+    if (change.startsWith(this.#sender)) this.#heard.add(change)
+    this.#tell()
   }
 
   #tell(): void {
