@@ -5,9 +5,40 @@ import { createLogger } from '../../src/platform/logging/logger.ts'
 import { Supervisor } from '../../src/platform/supervisor/supervisor.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { socketClosed, startReceiver } from '../support/receivers/receiver.ts'
+import { silentLogger } from '../support/silent-logger.ts'
 import { DeliveryWorld } from './delivery-world.ts'
 
 const GRACE_MS = 1_000
+const SHORT_GRACE_MS = 200
+
+eachDatabase('a request whose answer is known but not read when the server stops', (context) => {
+  test('has succeeded, and nobody sends it again', async () => {
+    // All of the head, and never the body.
+    await using receiver = await startReceiver({
+      answer: (_request, response) => {
+        response.writeHead(200, { 'content-length': '10' })
+        response.flushHeaders()
+        return undefined
+      },
+    })
+    const db = await context.open()
+    await using world = await DeliveryWorld.open(db)
+    const { clock } = world.namespace
+    const log = silentLogger()
+    const supervisor = new Supervisor({ clock, log })
+    supervisor.start([world.runtime.dispatcher])
+    await world.start('c', receiver.url)
+    await receiver.requests.next()
+    // The head has left the receiver, in this same process: it is read in the next turns of the event loop.
+    for (let turns = 0; turns < 10; turns++) await setImmediate()
+    // Less than what is waited for a body.
+    const stopped = supervisor.stop(SHORT_GRACE_MS)
+    await setImmediate()
+    await clock.advance(SHORT_GRACE_MS * 0.91)
+    await stopped
+    assert.equal((await world.find('c')).record.state, 'SUCCEEDED')
+  })
+})
 
 eachDatabase('a request that is in flight when the server stops, for longer than that may take', (context) => {
   test('is broken off without complaint, and another process sends it at once', async () => {

@@ -264,7 +264,9 @@ export class Dispatcher implements Worker {
       if (!signal.aborted) log.error({ err: error, runId: run.runId }, 'an attempt could not be made')
     }
     lane.end(run)
-    if (signal.aborted) {
+    // Whoever stops may have the answer already.
+    const isKnown = !this.#isRunning && attempted !== null && attempted !== 'lapsed' && isSuccess(attempted)
+    if (signal.aborted && !isKnown) {
       lane.breaker.release(pass)
       lane.forget(run.runNumber)
       this.#options.lanes.rest(lane)
@@ -323,6 +325,7 @@ export class Dispatcher implements Worker {
       if (settled === 'refused') {
         // What came of it is kept: the attempt is not made again.
         this.#putOff(lane, run, () => this.#underWay.track(this.#settle(lane, run, attempted)))
+        if (lane.hasMore && lane.settling === 0) this.#pump(lane)
         return
       }
       if (settled === 'stored') {
@@ -332,7 +335,7 @@ export class Dispatcher implements Worker {
     }
     this.#setbacks.clear(run.runNumber)
     if (lane.forget(run.runNumber)) this.#again(lane)
-    else if (this.#isShared && lane.hasMore && lane.settling === 0) this.#pump(lane)
+    else if (lane.hasMore && lane.settling === 0) this.#pump(lane)
     this.#options.lanes.rest(lane)
   }
 
@@ -375,6 +378,10 @@ export class Dispatcher implements Worker {
     const queued = this.#options.lanes.all().flatMap((lane) => lane.queuedNumbers())
     if (this.#isShared) await this.#claims.giveBack([...brokenOff, ...queued])
   }
+}
+
+function isSuccess({ verdict }: Attempted): boolean {
+  return verdict.result === 'success'
 }
 
 function windowOf(lane: Lane): number {
