@@ -91,6 +91,32 @@ describe('the time of several servers on one PostgreSQL', {
     await running
   })
 
+  test('is asked at once when the machine slept or its clock was set', async () => {
+    const wrong = machine(0)
+    const clock = new LookingClock(wrong)
+    clock.begin(Date.now() - HOUR_MS)
+    const stop = new AbortController()
+    const running = new DatabaseTime({ db, clock, log: silentLogger() }).run(stop.signal)
+    wrong.aheadMs = HOUR_MS
+    while (differenceMs(clock) > NEAR_MS) await new Promise((resolve) => setImmediate(resolve))
+    stop.abort()
+    await running
+  })
+
+  test('that was set back too far is not followed, and the log says what to do', async () => {
+    const clock = new LookingClock(machine(0))
+    clock.begin(Date.now() + HOUR_MS)
+    const { promise: told, resolve } = Promise.withResolvers<string>()
+    const log = Object.assign(silentLogger(), { error: resolve }) as unknown as Logger
+    const stop = new AbortController()
+    const running = new DatabaseTime({ db, clock, log }).run(stop.signal)
+    clock.look()
+    assert.match(await told, /set back by more than a minute: restart/)
+    assert.ok(differenceMs(clock) > HOUR_MS - NEAR_MS)
+    stop.abort()
+    await running
+  })
+
   test('is the own one where a test drives it', () => {
     const clock = { now: () => 0, elapsedMs: () => 0, after: () => () => {} }
     assert.equal(databaseTime(db, clock, silentLogger()), null)

@@ -71,8 +71,58 @@ describe('the clock of the system', () => {
     assert.equal(nowMs(), -2 * HOUR_MS)
     set(HOUR_MS)
     assert.equal(nowMs(), -2 * HOUR_MS)
-    clock.correct(BEGAN_MS - 2 * HOUR_MS + 5_000)
+    assert.equal(clock.correct(BEGAN_MS - 2 * HOUR_MS + 5_000), true)
     pass(10)
     assert.equal(nowMs(), -2 * HOUR_MS + 5_010)
+    // Too far back: no time would pass for an hour.
+    assert.equal(clock.correct(BEGAN_MS - 3 * HOUR_MS), false)
+    assert.equal(nowMs(), -2 * HOUR_MS + 5_010)
+  })
+
+  test('that is told the time says when the machine slept or its clock was set, once each time', () => {
+    const { clock, pass, set } = machine()
+    let jumps = 0
+    clock.onJump = () => jumps++
+    set(HOUR_MS)
+    clock.now()
+    assert.equal(jumps, 0)
+    clock.begin(BEGAN_MS)
+    pass(100_000)
+    clock.now()
+    assert.equal(jumps, 0)
+    set(5_000)
+    clock.now()
+    clock.now()
+    assert.equal(jumps, 1)
+    set(-5_000)
+    clock.now()
+    assert.equal(jumps, 2)
+  })
+
+  test('rings after a long time although it was set back meanwhile', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const { clock, pass, set } = machine()
+    let rang = 0
+    clock.after(120_000, () => rang++)
+    set(-55_000)
+    for (const passed of [60_000, 59_000]) {
+      pass(passed)
+      t.mock.timers.tick(passed)
+    }
+    assert.equal(rang, 0)
+    pass(1_000)
+    t.mock.timers.tick(1_000)
+    assert.equal(rang, 1)
+  })
+
+  test('rings after a long time that the machine mostly slept through', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const { clock, pass, set } = machine()
+    let rang = 0
+    clock.after(HOUR_MS, () => rang++)
+    set(2 * HOUR_MS)
+    pass(60_000)
+    t.mock.timers.tick(60_000)
+    assert.equal(rang, 1)
   })
 })

@@ -48,6 +48,10 @@ export class SystemClock implements Clock {
   #originMs: number
   #isTold = false
   #last = 0
+  /** While it is told the time: what `wallMs` was when `elapsedMs` was 0, as the machine said last. */
+  #machineOriginMs = 0
+  /** The machine's clock was set, or the machine slept: whoever tells the time should do so again. */
+  onJump: () => void = () => {}
 
   constructor(machine: MachineTime = THIS_MACHINE) {
     this.#machine = machine
@@ -56,7 +60,12 @@ export class SystemClock implements Clock {
 
   now(): Micros {
     const elapsedMs = this.#machine.elapsedMs()
-    if (!this.#isTold) this.#follow(this.#machine.wallMs() - elapsedMs)
+    const machineOriginMs = this.#machine.wallMs() - elapsedMs
+    if (!this.#isTold) this.#follow(machineOriginMs)
+    else if (Math.abs(machineOriginMs - this.#machineOriginMs) > TOLERATED_MS) {
+      this.#machineOriginMs = machineOriginMs
+      this.onJump()
+    }
     const micros = Math.round((this.#originMs + elapsedMs) * MICROS_PER_MS)
     this.#last = micros > this.#last ? micros : this.#last + 1
     return this.#last
@@ -74,27 +83,34 @@ export class SystemClock implements Clock {
   /** It is so late, in milliseconds since the epoch, whatever the machine says. Nothing was stamped yet: it may go back. */
   begin(nowMs: number): void {
     this.#isTold = true
+    this.#machineOriginMs = this.#machine.wallMs() - this.#machine.elapsedMs()
     this.#originMs = nowMs - this.#machine.elapsedMs()
     this.#last = 0
   }
 
-  /** The same later on. */
-  correct(nowMs: number): void {
-    this.#follow(nowMs - this.#machine.elapsedMs())
+  /** The same later on. False when that is too long ago to go back to. */
+  correct(nowMs: number): boolean {
+    return this.#follow(nowMs - this.#machine.elapsedMs())
   }
 
-  #follow(originMs: number): void {
+  #follow(originMs: number): boolean {
     const lateMs = originMs - this.#originMs
-    if (lateMs > TOLERATED_MS || (lateMs < -TOLERATED_MS && lateMs >= -MOST_BACK_MS)) this.#originMs = originMs
+    if (lateMs < -MOST_BACK_MS) return false
+    if (Math.abs(lateMs) > TOLERATED_MS) this.#originMs = originMs
+    return true
   }
 
   after(ms: number, callback: () => void): () => void {
     let timer: NodeJS.Timeout
-    const endAt = ms > LONGEST_HOP_MS ? this.now() + ms * MICROS_PER_MS : 0
+    const isLong = ms > LONGEST_HOP_MS
+    const endAt = isLong ? this.now() + ms * MICROS_PER_MS : 0
+    const endMs = this.elapsedMs() + ms
+    // While a machine sleeps only one of them goes on, and a clock may be set back: what is over by either is over.
+    const left = () => Math.min((endAt - this.now()) / MICROS_PER_MS, endMs - this.elapsedMs())
     const arm = (leftMs: number) => {
       timer = setTimeout(
         () => {
-          const moreMs = leftMs > LONGEST_HOP_MS ? (endAt - this.now()) / MICROS_PER_MS : 0
+          const moreMs = leftMs > LONGEST_HOP_MS ? left() : 0
           if (moreMs > 0) arm(moreMs)
           else callback()
         },

@@ -9,6 +9,9 @@ export interface AccessLogOptions {
   isOn: boolean
 }
 
+// Clocks are set, and machines sleep.
+const EPOCH_MS = 1_000
+
 /**
  * One line per request and one observation for the metrics. The line is put together by hand, because every part of
  * it is known to need no escaping: ids have a checked alphabet, patterns were escaped when the route was made, and
@@ -17,15 +20,15 @@ export interface AccessLogOptions {
 export class AccessLog implements RequestRecorder {
   readonly #clock: Clock
   readonly #lines: LineBuffer | null
-  /** When the clock's elapsed time began; one look at the clock per request is enough. */
-  readonly #epochMs: number
+  /** When the clock's elapsed time began, looked at once a second: one look at the clock per request is enough. */
+  #epochMs = 0
+  #epochUntilMs = Number.NEGATIVE_INFINITY
   #isClosing = false
   #stampMs = 0
   #stamp = ''
 
   constructor({ log, clock, isOn }: AccessLogOptions) {
     this.#clock = clock
-    this.#epochMs = clock.now() / MICROS_PER_MS - clock.elapsedMs()
     this.#lines = isOn && log.isLevelEnabled('info') ? new LineBuffer(destinationOf(log), clock) : null
   }
 
@@ -60,6 +63,10 @@ export class AccessLog implements RequestRecorder {
   }
 
   #time(elapsedMs: number): string {
+    if (elapsedMs >= this.#epochUntilMs) {
+      this.#epochMs = this.#clock.now() / MICROS_PER_MS - this.#clock.elapsedMs()
+      this.#epochUntilMs = elapsedMs + EPOCH_MS
+    }
     const ms = Math.floor(elapsedMs + this.#epochMs)
     if (ms !== this.#stampMs) {
       this.#stampMs = ms

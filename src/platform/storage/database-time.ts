@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import { type Clock, SystemClock, sleep } from '../clock/clock.ts'
+import { Bell } from '../clock/bell.ts'
+import { type Clock, SystemClock } from '../clock/clock.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Worker } from '../supervisor/supervisor.ts'
 import type { Database, Reader } from './database.ts'
@@ -8,6 +9,8 @@ const EVERY_MS = 60_000
 // One answer may be late for many reasons; of some, the quickest tells best.
 const QUESTIONS = 3
 const REMARKABLE_MS = 1_000
+// Half of it is what the answer may be wrong by.
+const WORST_ANSWER_MS = 1_000
 
 export interface DatabaseTimeOptions {
   db: Database
@@ -23,6 +26,7 @@ export class DatabaseTime implements Worker {
   readonly name = 'clock'
   readonly #options: DatabaseTimeOptions
   #toldMs = 0
+  #isLeftBehind = false
 
   constructor(options: DatabaseTimeOptions) {
     this.#options = options
@@ -35,19 +39,36 @@ export class DatabaseTime implements Worker {
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock, log } = this.#options
-    while (!signal.aborted) {
-      try {
-        await sleep(clock, EVERY_MS, signal)
-        clock.correct(await this.#ask())
-      } catch (error) {
-        if (!signal.aborted) log.debug({ err: error }, 'the time of the database could not be asked')
+    const bell = new Bell(clock)
+    clock.onJump = () => bell.ring()
+    try {
+      for (;;) {
+        bell.ringIn(EVERY_MS)
+        await bell.rings(signal)
+        if (signal.aborted) return
+        await this.#correct().catch((error: unknown) =>
+          log.debug({ err: error }, 'the time of the database could not be asked'),
+        )
       }
+    } finally {
+      clock.onJump = () => {}
+      bell.stop()
     }
   }
 
-  async #ask(): Promise<number> {
+  async #correct(): Promise<void> {
+    const { clock, log } = this.#options
+    const isFollowed = clock.correct(await this.#ask(WORST_ANSWER_MS))
+    if (!isFollowed && !this.#isLeftBehind) {
+      log.error('the clock of the database was set back by more than a minute: restart every server that uses it')
+    }
+    this.#isLeftBehind = !isFollowed
+  }
+
+  async #ask(worstMs = Number.POSITIVE_INFINITY): Promise<number> {
     const { db, clock, log } = this.#options
-    const { nowMs, machineMs } = await askTime(db, clock)
+    const { nowMs, machineMs, tookMs } = await askTime(db, clock)
+    if (tookMs > worstMs) throw new Error(`The database took ${Math.round(tookMs)} ms to tell the time`)
     const aheadMs = machineMs - nowMs
     if (Math.abs(aheadMs - this.#toldMs) > REMARKABLE_MS) {
       this.#toldMs = aheadMs
@@ -66,8 +87,14 @@ export function databaseTime(db: Database, clock: Clock, log: Logger): DatabaseT
   return db.engine === 'postgres' && clock instanceof SystemClock ? new DatabaseTime({ db, clock, log }) : null
 }
 
-/** What time it is at the database and on this machine, in milliseconds since the epoch. */
-async function askTime(reader: Reader, clock: SystemClock): Promise<{ nowMs: number; machineMs: number }> {
+interface Told {
+  /** In milliseconds since the epoch, at the database and on this machine. */
+  nowMs: number
+  machineMs: number
+  tookMs: number
+}
+
+async function askTime(reader: Reader, clock: SystemClock): Promise<Told> {
   let quickestMs = Number.POSITIVE_INFINITY
   let originMs = 0
   for (let asked = 0; asked < QUESTIONS; asked++) {
@@ -79,5 +106,5 @@ async function askTime(reader: Reader, clock: SystemClock): Promise<{ nowMs: num
     quickestMs = endedMs - beganMs
     originMs = (rows[0]?.ms as number) - (beganMs + endedMs) / 2
   }
-  return { nowMs: originMs + clock.elapsedMs(), machineMs: clock.machineMs() }
+  return { nowMs: originMs + clock.elapsedMs(), machineMs: clock.machineMs(), tookMs: quickestMs }
 }

@@ -17,7 +17,8 @@ const SQLITE = {
 const DAMAGE = new Set([SQLITE.ERROR, SQLITE.CORRUPT, SQLITE.CONSTRAINT, SQLITE.NOTADB])
 const SQLITE_UNIQUE = new Set([1555, 2067, 2579])
 const RETRY_STATES = new Set(['40001', '40P01'])
-const LOST_STATES = /^(08...|28...|3D000|57P0[1-5]|53300|53400|58...)$/
+// 25006: the connection leads to a copy that only reads, as after a switch to another server.
+const LOST_STATES = /^(08...|25006|28...|3D000|57P0[1-5]|53...|58...)$/
 const LOST_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
