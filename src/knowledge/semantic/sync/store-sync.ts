@@ -104,6 +104,23 @@ export async function claimProject(
     .executeTakeFirst()
 }
 
+/** False when another process has it, or it is gone. */
+export async function renewProject(
+  tx: Transaction,
+  { projectId, modelId }: SyncKey,
+  owner: string,
+  until: Micros,
+): Promise<boolean> {
+  const { numUpdatedRows } = await tx.query
+    .updateTable('project_embeddings')
+    .set({ leased_until: until })
+    .where('project_id', '=', projectId)
+    .where('model_id', '=', modelId)
+    .where('lease_owner', '=', owner)
+    .executeTakeFirstOrThrow()
+  return numUpdatedRows > 0n
+}
+
 export async function releaseProject(tx: Transaction, { projectId, modelId }: SyncKey, owner: string): Promise<void> {
   await tx.query
     .updateTable('project_embeddings')

@@ -6,6 +6,7 @@ import { embedOf } from '../../text/note-metadata.ts'
 import { ofProvider } from '../provider-failed.ts'
 import { type EmbedContext, type EmbeddedNote, embedNotes } from './embed-notes.ts'
 import { type ChunkPlace, type NoteWork, planRemoval } from './plan-note.ts'
+import { leaseEnd } from './project-lease.ts'
 import { lostNotes } from './store-lost-notes.ts'
 import {
   type ChangedNote,
@@ -44,7 +45,6 @@ export interface Turn {
   hadWork: boolean
 }
 
-export const LEASE_MS = 60_000
 const NOTES = 64
 const CHARACTERS = 100_000
 // What one transaction writes: some milliseconds of it.
@@ -147,8 +147,7 @@ async function writeNotes(
   const inStep = (to: number, work: (tx: Transaction, seq: number) => Promise<void>): Promise<number | undefined> =>
     db.write(
       async (tx) => {
-        const until = clock.now() + LEASE_MS * MICROS_PER_MS
-        const seq = await advanceProject(tx, key, { owner, from: batch.from, to, until })
+        const seq = await advanceProject(tx, key, { owner, from: batch.from, to, until: leaseEnd(clock) })
         if (seq === undefined) return undefined
         await work(tx, seq)
         return to

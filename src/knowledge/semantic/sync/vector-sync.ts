@@ -3,9 +3,10 @@
  *
  * Nothing is written for it when a note changes: the feed of changes says which notes are behind the place up to which a project was
  * embedded. A note that changes again before its turn is there once. The place moves on in the transaction that writes the
- * vectors, so nothing is lost by a crash. A process takes a project for a while; what it had not finished is taken over when that
- * is over, or at once by the server of a SQLite file, which was its only one. Long notes are written in several steps: who loses the project
- * between two of them writes no more, and who takes it over finds what was written so far and keeps what it can use of it.
+ * vectors, so nothing is lost by a crash. A process takes a project for a while, and for longer as long as it works on it; what it had
+ * not finished is taken over when that is over, or at once by the server of a SQLite file, which was its only one. Long notes are written
+ * in several steps: who loses the project between two of them writes no more, and who takes it over finds what was written so far and
+ * keeps what it can use of it.
  *
  * The feed forgets deletions after a while. What was deleted and forgotten while nothing was embedded is looked for once, after each
  * start.
@@ -29,6 +30,7 @@ import { ofProvider, ProviderFailed } from '../provider-failed.ts'
 import type { EmbedThread } from '../thread/embed-thread.ts'
 import { Busyness } from './busyness.ts'
 import { type EmbeddingStatus, embeddingStatus } from './embedding-status.ts'
+import { LEASE_MS, leaseEnd, whileLeased } from './project-lease.ts'
 import { lostNotes, projectsToLookThrough } from './store-lost-notes.ts'
 import {
   claimProject,
@@ -46,7 +48,7 @@ import {
   waitingProjects,
 } from './store-sync.ts'
 import { projectsWithVectors, removeModelRows } from './store-vectors.ts'
-import { LEASE_MS, syncTurn } from './sync-turn.ts'
+import { syncTurn, type Turn } from './sync-turn.ts'
 
 export interface VectorSync extends Worker {
   /** Settles when all that was written before the call is embedded, or the project is gone; rejects when the provider fails meanwhile. */
@@ -247,7 +249,7 @@ export class NoteVectorSync implements VectorSync {
   }
 
   async #turn(key: SyncKey, signal: AbortSignal, hurry: AbortSignal): Promise<Outcome> {
-    const { db, clock, thread, embeddings } = this.#options
+    const { clock } = this.#options
     const state = await this.#claim(key)
     if (state === undefined) {
       // It is gone, or another process has it: one that ends does not say so.
@@ -257,17 +259,7 @@ export class NoteVectorSync implements VectorSync {
     }
     const startedMs = clock.elapsedMs()
     try {
-      const provider = await ofProvider(embeddings.current())
-      const context = {
-        db,
-        clock,
-        thread,
-        provider,
-        owner: this.#owner,
-        hasLost: this.#lossy.has(key.projectId),
-        signal: hurry,
-      }
-      const { synced, hadWork } = await syncTurn(context, key, state)
+      const { synced, hadWork } = await this.#leasedTurn(key, state, hurry)
       if (!hadWork) {
         this.#lossy.delete(key.projectId)
         return await this.#finish(key, state)
@@ -285,12 +277,28 @@ export class NoteVectorSync implements VectorSync {
     return 'more'
   }
 
+  /** Its work is given up as soon as another process has the project. */
+  #leasedTurn(key: SyncKey, state: SyncState, hurry: AbortSignal): Promise<Turn> {
+    const { db, clock, log, thread, embeddings } = this.#options
+    const owner = this.#owner
+    const hasLost = this.#lossy.has(key.projectId)
+    return whileLeased({ db, clock, log, owner }, key, async (lost) => {
+      const signal = AbortSignal.any([hurry, lost])
+      try {
+        const provider = await ofProvider(embeddings.current())
+        return await syncTurn({ db, clock, thread, provider, owner, hasLost, signal }, key, state)
+      } catch (error) {
+        if (lost.aborted) return { synced: undefined, hadWork: true }
+        throw error
+      }
+    })
+  }
+
   async #claim(key: SyncKey): Promise<SyncState | undefined> {
     const { db, clock } = this.#options
     const known = this.#claims.get(key.projectId)
     if (known !== undefined && clock.elapsedMs() < known.untilMs) return known.state
-    const now = this.#now()
-    const lease = { owner: this.#owner, now, until: now + LEASE_MS * MICROS_PER_MS }
+    const lease = { owner: this.#owner, now: this.#now(), until: leaseEnd(clock) }
     const untilMs = clock.elapsedMs() + LEASE_MS / 2
     const state = await db.write((tx) => claimProject(tx, key, lease), { isolation: 'read committed' })
     if (state !== undefined) this.#claims.set(key.projectId, { state, untilMs })
