@@ -13,7 +13,7 @@ import { LONGEST_TOPIC } from '../../src/knowledge/prompt/schema-prompt.ts'
 import { LONGEST_EXCERPT } from '../../src/knowledge/prompt/write-note-part.ts'
 import { LONGEST_PROMPT } from '../../src/knowledge/prompt/write-prompt.ts'
 import { MAX_LINK_NAME } from '../../src/knowledge/text/wikilinks.ts'
-import { MAX_DEPTH, MAX_KEY, MAX_PIECES, MAX_YAML } from '../../src/knowledge/text/yaml-bounds.ts'
+import { BOUNDS, MAX_DEPTH, MAX_KEY, MAX_YAML } from '../../src/knowledge/text/yaml-bounds.ts'
 
 const PAGE = readFileSync(new URL('../../docs/knowledge.md', import.meta.url), 'utf8')
 const DAY_MS = 86_400_000
@@ -25,7 +25,7 @@ test('docs/knowledge.md names the limits that the code has', () => {
   for (const [what, numbers] of [
     ['Text of a note, frontmatter included', [MAX_CONTENT]],
     ['Lines of a note', [MAX_LINES]],
-    ['Frontmatter', [MAX_YAML, MAX_DEPTH, MAX_KEY, MAX_PIECES]],
+    ['Frontmatter', [MAX_YAML, MAX_DEPTH, MAX_KEY, BOUNDS.pieces]],
     ['Target of a link', [MAX_LINK_NAME]],
     ['Operations in a batch', [1, MOST_OPERATIONS, LONGEST_MS / 1_000]],
     ['Incoming relations in an answer', [MOST_INCOMING]],

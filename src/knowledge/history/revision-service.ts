@@ -5,7 +5,7 @@ import { requireNote } from '../note/look-up.ts'
 import type { NoteWithContent } from '../note/note.ts'
 import { noteDocument } from '../note/note-document.ts'
 import type { NotePlace } from '../note/note-service.ts'
-import { refuseUnfit, stateOfText, withMetadata } from '../note/note-state.ts'
+import { refuseUnfit, storedState, withMetadata } from '../note/note-state.ts'
 import { claimPlace } from '../note/place.ts'
 import { checkPreconditions, type Preconditions } from '../note/preconditions.ts'
 import type { EntityDocument } from '../note/schema-notes.ts'
@@ -101,7 +101,7 @@ async function saveRestored(
   before: NoteWithContent,
   text: string,
 ): Promise<WrittenNote> {
-  let state = await stateOfText(tx, text, before.file_path)
+  let state = await storedState(tx, text, before.file_path)
   if (state.permalink !== before.permalink) {
     const place = { filePath: before.file_path, permalink: state.permalink, ownId: before.id }
     state = withMetadata(state, { permalink: await claimPlace(tx, context.project, place) })

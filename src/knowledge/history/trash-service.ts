@@ -5,7 +5,7 @@ import type { KnowledgeDeps } from '../deps.ts'
 import { destinationOf } from '../move/destination.ts'
 import { noteDocument } from '../note/note-document.ts'
 import type { NotePlace } from '../note/note-service.ts'
-import { refuseUnfit, stateOfText, withMetadata } from '../note/note-state.ts'
+import { refuseUnfit, storedState, withMetadata } from '../note/note-state.ts'
 import { permalinkAfterMove } from '../note/permalink.ts'
 import { claimPlace } from '../note/place.ts'
 import type { EntityDocument } from '../note/schema-notes.ts'
@@ -71,7 +71,7 @@ export class TrashService {
       const filePath = destinationPath === null ? row.file_path : destinationOf(destinationPath, row.file_path)
       const permalink = permalinkAfterMove(project, settings, row, filePath)
       const claimed = await claimPlace(tx, project, { filePath, permalink })
-      const state = withMetadata(await stateOfText(tx, content, filePath), { permalink: claimed })
+      const state = withMetadata(await storedState(tx, content, filePath), { permalink: claimed })
       refuseUnfit(state)
       await deleteTrash(tx, [row.id])
       await keepRevision(tx, trashed, state.content)

@@ -7,7 +7,8 @@ import {
   editYaml,
   type JsonValue,
   type Metadata,
-  parseYaml,
+  parseEditedYaml,
+  parseStoredYaml,
   replaceYaml,
   splitText,
 } from '../text/frontmatter.ts'
@@ -44,8 +45,7 @@ export function newState(note: PreparedNote, permalink: string | null): NoteStat
 /** The new body under the old frontmatter, in which only what differs is written anew. */
 export function replacedState(before: NoteWithContent, note: PreparedNote, permalink: string | null): NoteState {
   const { filePath, body, parsed } = note
-  const { yaml } = splitText(before.content)
-  const old = stateOf(yaml === null ? {} : parseYaml(yaml), filePath)
+  const old = stateOf(metadataOf(before), filePath)
   const wanted = { title: note.title, type: note.noteType ?? old.noteType, permalink, ...note.metadata }
   const state = withMetadata({ ...old, content: before.content, body, parsed }, wanted)
   return { ...state, content: withBody(state.content, body) }
@@ -56,7 +56,7 @@ export async function editedState(tx: Transaction, before: NoteWithContent, text
   const { title, note_type: type, permalink, file_path: filePath } = before
   const { yaml, body } = splitText(text)
   const own = { title, type, ...(permalink !== null && { permalink }) }
-  const state = await stateOfText(tx, yaml === null ? composeText(own, body) : text, filePath, before)
+  const state = await changedState(tx, before, yaml === null ? composeText(own, body) : text, filePath)
   const newTitle = retitle({ text: before.content, title }, state.content)
   const isPermalinkLost = state.permalink === null && permalink !== null
   if (newTitle === null && !isPermalinkLost) return state
@@ -65,20 +65,32 @@ export async function editedState(tx: Transaction, before: NoteWithContent, text
 
 /** The same text at another path. */
 export function movedState(tx: Transaction, before: NoteWithContent, filePath: string): Promise<NoteState> {
-  return stateOfText(tx, before.content, filePath, before)
+  return changedState(tx, before, before.content, filePath)
 }
 
-/** What a whole text says. With `known`, what it shares with the text of that note is not parsed again. */
-export async function stateOfText(
+/** What a text says that was kept: an old version, or one in the trash. */
+export function storedState(tx: Transaction, content: string, filePath: string): Promise<NoteState> {
+  return stateOfText(tx, content, filePath, parseStoredYaml)
+}
+
+function changedState(tx: Transaction, before: NoteWithContent, content: string, filePath: string): Promise<NoteState> {
+  const { yaml: old } = splitText(before.content)
+  return stateOfText(tx, content, filePath, (yaml) => (yaml === old ? metadataOf(before) : parseEditedYaml(yaml, old)))
+}
+
+async function stateOfText(
   tx: Transaction,
   content: string,
   filePath: string,
-  known?: NoteWithContent,
+  parse: (yaml: string) => Metadata,
 ): Promise<NoteState> {
   const { yaml, body } = splitText(content)
-  const isKnown = known !== undefined && yaml === splitText(known.content).yaml
-  const metadata = isKnown ? (JSON.parse(known.metadata) as Metadata) : yaml === null ? {} : parseYaml(yaml)
+  const metadata = yaml === null ? {} : parse(yaml)
   return { ...stateOf(metadata, filePath), content, body, parsed: await readBody(body, () => tx.breathe()) }
+}
+
+function metadataOf({ metadata }: NoteWithContent): Metadata {
+  return JSON.parse(metadata)
 }
 
 /** Other frontmatter; keys that stay as they are keep their bytes. Null takes a key away. */

@@ -4,7 +4,7 @@ import { writeYaml } from './yaml-write.ts'
 export { cleanText } from './clean-text.ts'
 export type { JsonValue, Metadata } from './metadata.ts'
 export { editYaml } from './yaml-edit.ts'
-export { parseYaml } from './yaml-read.ts'
+export { parseEditedYaml, parseStoredYaml, parseYaml } from './yaml-read.ts'
 
 export interface TextParts {
   /** What stands between the fences; null without frontmatter. */

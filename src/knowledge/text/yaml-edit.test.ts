@@ -72,6 +72,15 @@ test('refuses YAML that cannot be read', () => {
   )
 })
 
+test('a change goes beyond the bounds only where the text was beyond them before', () => {
+  const keys = (count: number) => Array.from({ length: count }, (_, at) => `k${at}: 1\n`).join('')
+  assert.equal(editYaml(keys(6000), { k1: 2, more: 'x' }), `${keys(6000).replace('k1: 1', 'k1: 2')}more: x\n`)
+  assert.throws(() => editYaml(keys(4600), { list: Array(2000).fill(1) }), /marks between them are more than/)
+  assert.throws(() => editYaml(keys(6000), { text: 'x'.repeat(20_000) }), /longer than/)
+  const aliases = `a: &x "${'y'.repeat(30_000)}"\n${keys(50).replaceAll('1', '*x')}`
+  assert.equal(editYaml(aliases, { more: 'x' }), `${aliases}more: x\n`)
+})
+
 const line = fc.constantFrom(
   ...['a: 1\n', 'b: x # y\n', 'c:\n- 1\n- 2\n', 'd: |\n  t\n\n', '# c\n', '\n', 'e: {x: 1}\n', 'f:\n', 'g: "q\n  r"\n'],
   ...[

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isMap, isNode, isScalar, type Pair, type Range, type YAMLMap } from 'yaml'
 import type { JsonValue, Metadata } from './metadata.ts'
-import { parseYaml, parseYamlDocument, valuesOf, type YamlDocument } from './yaml-read.ts'
+import type { YamlBounds } from './yaml-bounds.ts'
+import { parseYaml, parseYamlDocument, valuesOf, withinBounds, type YamlDocument } from './yaml-read.ts'
 import { FIRST, isScalarValue, writeEntry, writeScalar, writeYaml } from './yaml-write.ts'
 
 interface Splice {
@@ -11,16 +12,28 @@ interface Splice {
 }
 
 /** Sets keys, and deletes those that are null. The bytes of all others stay: comments, order, quotes. */
-export function editYaml(yaml: string, changes: Record<string, JsonValue | null>): string {
-  const document = parseYamlDocument(yaml)
-  const before = valuesOf(document)
-  const after = merge(before, changes)
-  const edited = spliced(yaml, document, before, changes)
-  // Anchors, flow style and other rarities: where splicing would say something else, everything is written anew.
-  return edited !== null && means(edited, after) ? edited : writeYaml(after)
+export function editYaml(yaml: string, changes: Changes): string {
+  return withinBounds(yaml, (bounds) => editWithin(bounds, yaml, changes))
 }
 
-function merge(before: Metadata, changes: Record<string, JsonValue | null>): Metadata {
+type Changes = Record<string, JsonValue | null>
+
+function editWithin(bounds: YamlBounds, yaml: string, changes: Changes): string {
+  const document = parseYamlDocument(yaml, bounds)
+  const before = valuesOf(document, bounds)
+  const edited = spliced(yaml, document, before, changes)
+  // Anchors, flow style and other rarities: where splicing would say something else, everything is written anew.
+  if (edited !== null && means(edited, merge(before, asWritten(changes)), bounds)) return edited
+  return writeYaml(merge(before, changes), bounds)
+}
+
+/** Our own writer decides what a text such as a lone surrogate becomes. */
+function asWritten(changes: Changes): Changes {
+  const deleted = Object.entries(changes).filter(([, value]) => value === null)
+  return { ...Object.fromEntries(deleted), ...parseYaml(writeYaml(merge({}, changes))) }
+}
+
+function merge(before: Metadata, changes: Changes): Metadata {
   const after = { ...before }
   for (const [key, value] of Object.entries(changes)) {
     if (value === null) delete after[key]
@@ -29,21 +42,15 @@ function merge(before: Metadata, changes: Record<string, JsonValue | null>): Met
   return after
 }
 
-function means(yaml: string, wanted: Metadata): boolean {
+function means(yaml: string, wanted: Metadata, bounds: YamlBounds): boolean {
   try {
-    // Through our own writer, because it is what decides what a text such as a lone surrogate becomes.
-    return isDeepStrictEqual(parseYaml(yaml), parseYaml(writeYaml(wanted)))
+    return isDeepStrictEqual(parseYaml(yaml, bounds), wanted)
   } catch {
     return false
   }
 }
 
-function spliced(
-  yaml: string,
-  { contents: root }: YamlDocument,
-  before: Metadata,
-  changes: Record<string, JsonValue | null>,
-): string | null {
+function spliced(yaml: string, { contents: root }: YamlDocument, before: Metadata, changes: Changes): string | null {
   if (root !== null && (!isMap(root) || root.flow)) return null
   const newline = yaml.includes('\r\n') ? '\r\n' : '\n'
   const places = placesOf(root)

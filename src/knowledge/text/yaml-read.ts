@@ -1,7 +1,16 @@
 import { isAlias, isMap, isScalar, LineCounter, parseDocument, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml'
 import { dropUnstorable } from './clean-text.ts'
 import type { JsonValue, Metadata } from './metadata.ts'
-import { badYaml, checkKey, MAX_DEPTH, MAX_YAML, refuseCostlyYaml, tooDeep } from './yaml-bounds.ts'
+import {
+  BOUNDS,
+  badYaml,
+  checkKey,
+  MAX_DEPTH,
+  refuseCostlyYaml,
+  STORED_BOUNDS,
+  tooDeep,
+  type YamlBounds,
+} from './yaml-bounds.ts'
 
 // Values that stand in the text never come near; only aliases of aliases do.
 const MAX_VALUES = 100_000
@@ -18,22 +27,51 @@ const READING = {
 } as const
 
 /** The values of frontmatter, all of them safe to write as JSON. What is not a mapping is refused. */
-export function parseYaml(yaml: string): Metadata {
-  return valuesOf(parseYamlDocument(yaml))
+export function parseYaml(yaml: string, bounds = BOUNDS): Metadata {
+  return valuesOf(parseYamlDocument(yaml, bounds), bounds)
 }
 
-export function valuesOf(document: YamlDocument): Metadata {
+/** The same of text that we have kept: it may be from before our bounds. */
+export function parseStoredYaml(yaml: string): Metadata {
+  return parseYaml(yaml, STORED_BOUNDS)
+}
+
+/** The same of what a change made of text that we have kept. */
+export function parseEditedYaml(yaml: string, stored: string | null): Metadata {
+  return withinBounds(stored, (bounds) => parseYaml(yaml, bounds))
+}
+
+/** Refuses what goes beyond our bounds, unless what was stored does so already: who has that may go on with it. */
+export function withinBounds<T>(stored: string | null, work: (bounds: YamlBounds) => T): T {
+  try {
+    return work(BOUNDS)
+  } catch (error) {
+    if (stored === null || isReadable(stored)) throw error
+    return work(STORED_BOUNDS)
+  }
+}
+
+function isReadable(yaml: string): boolean {
+  try {
+    parseYaml(yaml)
+    return true
+  } catch {
+    return false
+  }
+}
+
+export function valuesOf(document: YamlDocument, bounds: YamlBounds): Metadata {
   if (document.contents === null) return {}
   if (!isMap(document.contents)) {
     throw badYaml('it is not a list of keys with values; write lines such as "status: draft"')
   }
-  return new Reading().mapping(document.contents, 1)
+  return new Reading(bounds).mapping(document.contents, 1)
 }
 
 export type YamlDocument = ReturnType<typeof parseYamlDocument>
 
-export function parseYamlDocument(yaml: string) {
-  refuseCostlyYaml(yaml)
+export function parseYamlDocument(yaml: string, bounds: YamlBounds) {
+  refuseCostlyYaml(yaml, bounds)
   const lines = new LineCounter()
   const document = withoutStacks(() => parseDocument(yaml, { ...READING, lineCounter: lines }))
   const problem = document.errors[0]
@@ -62,8 +100,13 @@ interface Anchored {
 /** Goes through the document in order, so an alias finds what its anchor meant at that place. */
 class Reading {
   readonly #anchors = new Map<string, Anchored>()
+  readonly #bounds: YamlBounds
   #values = 0
   #characters = 0
+
+  constructor(bounds: YamlBounds) {
+    this.#bounds = bounds
+  }
 
   mapping(map: YAMLMap, depth: number): Metadata {
     const result: Metadata = {}
@@ -112,7 +155,8 @@ class Reading {
     this.#values += values
     this.#characters += characters
     if (this.#values > MAX_VALUES) throw badYaml(`its aliases stand for more than ${MAX_VALUES} values`)
-    if (this.#characters > MAX_YAML) throw badYaml(`with its aliases it is longer than ${MAX_YAML} characters`)
+    const { characters: most } = this.#bounds
+    if (this.#characters > most) throw badYaml(`with its aliases it is longer than ${most} characters`)
   }
 }
 

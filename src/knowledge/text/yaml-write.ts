@@ -1,6 +1,6 @@
 import { dropUnstorable } from './clean-text.ts'
 import type { JsonValue, Metadata } from './metadata.ts'
-import { badYaml, checkKey, MAX_DEPTH, MAX_YAML, refuseCostlyYaml, tooDeep, tooLong } from './yaml-bounds.ts'
+import { BOUNDS, badYaml, checkKey, MAX_DEPTH, MAX_YAML, refuseCostlyYaml, tooDeep, tooLong } from './yaml-bounds.ts'
 
 export const FIRST = ['title', 'type', 'permalink']
 
@@ -8,7 +8,7 @@ export const FIRST = ['title', 'type', 'permalink']
  * Metadata as block YAML, each text on one line. Every note that is created goes through here, so this is our own:
  * a general library takes some fifty times as long.
  */
-export function writeYaml(metadata: Metadata): string {
+export function writeYaml(metadata: Metadata, bounds = BOUNDS): string {
   let yaml = ''
   for (const key of FIRST) {
     const value = metadata[key]
@@ -19,7 +19,7 @@ export function writeYaml(metadata: Metadata): string {
     if (value !== undefined && !FIRST.includes(key)) yaml = added(yaml, writeEntry(key, value))
   }
   // What is kept must be readable again.
-  refuseCostlyYaml(yaml)
+  refuseCostlyYaml(yaml, bounds)
   return yaml
 }
 

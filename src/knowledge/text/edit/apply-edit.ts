@@ -1,5 +1,5 @@
 import { AppError } from '../../../platform/errors/app-error.ts'
-import { editYaml, type JsonValue, parseYaml, replaceYaml, splitText } from '../frontmatter.ts'
+import { editYaml, type JsonValue, parseEditedYaml, replaceYaml, splitText } from '../frontmatter.ts'
 import { deleteSection, insertAfterSection, insertBeforeSection, replaceSection } from './edit-section.ts'
 import { findReplace } from './find-replace.ts'
 import { sectionTitle } from './section.ts'
@@ -84,7 +84,7 @@ function refuseBrokenFrontmatter(before: string, after: string): void {
   const { yaml } = splitText(after)
   const { yaml: old } = splitText(before)
   if (yaml === old) return
-  if (yaml !== null) parseYaml(yaml)
+  if (yaml !== null) parseEditedYaml(yaml, old)
   else if (after.trimStart().startsWith('---')) {
     throw new AppError('invalid_argument', 'The edit would leave the frontmatter without its closing "---"')
   }

@@ -1,5 +1,5 @@
 import { isLonger } from '../../../platform/text/is-longer.ts'
-import { parseYaml, splitText } from '../frontmatter.ts'
+import { parseStoredYaml, splitText } from '../frontmatter.ts'
 import { firstHeading1 } from './headings.ts'
 
 const LONGEST_TITLE = 500
@@ -35,6 +35,7 @@ function isTitleChanged(before: string | null, after: string | null): boolean {
   return before !== after && JSON.stringify(titleInYaml(before)) !== JSON.stringify(titleInYaml(after))
 }
 
+// Both were read before: the one when it was stored, the other when it was judged.
 function titleInYaml(yaml: string | null): unknown {
-  return yaml === null ? null : (parseYaml(yaml).title ?? null)
+  return yaml === null ? null : (parseStoredYaml(yaml).title ?? null)
 }
