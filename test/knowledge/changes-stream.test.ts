@@ -20,6 +20,8 @@ import { addProject, plainNote } from '../support/plain-notes.ts'
 
 /** Everybody has a token of their own name, until it is revoked. */
 class Guests implements Authenticator {
+  /** Who was let in or refused, each time. */
+  readonly judged: string[] = []
   readonly #known = new Map<string, Principal>()
 
   constructor(...names: string[]) {
@@ -43,7 +45,9 @@ class Guests implements Authenticator {
   }
 
   async authenticate(source: { header(name: string): string | undefined }) {
-    const principal = this.#known.get((source.header('authorization') ?? '').replace('Bearer ', ''))
+    const name = (source.header('authorization') ?? '').replace('Bearer ', '')
+    this.judged.push(name)
+    const principal = this.#known.get(name)
     return principal === undefined ? ({ kind: 'bad' } as const) : ({ kind: 'ok', principal } as const)
   }
 }
@@ -69,6 +73,11 @@ async function world(db: Database, authenticator: Authenticator) {
     project,
     port: platform.port,
     path,
+    ask: async (name: string, query = '') => {
+      const headers = { authorization: `Bearer ${name}` }
+      const response = await fetch(`${platform.url}${path}${query}`, { headers })
+      return { status: response.status, body: (await response.json()) as { changes?: unknown[] } }
+    },
     listen: (name: string) =>
       EventReader.open(`${platform.url}${path}`, { headers: { authorization: `Bearer ${name}` } }),
     /** Time goes on, in steps that a look at the database fits in between, until the promise has settled. */
@@ -94,6 +103,25 @@ async function change(db: Database, project: Project, ...ids: number[]): Promise
     for (const id of ids) await recordChange(tx, project, plainNote(project, id), 'updated', id, null)
   })
 }
+
+eachDatabase('who waits for a change', ({ open }) => {
+  test('is told it, but not after the token was revoked or the right was taken away: then what a new request is told', async () => {
+    const db = await open()
+    const names = ['ada', 'bob', 'eve']
+    const guests = new Guests(...names)
+    const { project, ask, passing } = await world(db, guests)
+    const answers = names.map((name) => ask(name, '?wait=30'))
+    while (guests.judged.length < names.length) await nextTurn()
+    guests.revoke('ada')
+    guests.grant('bob', [])
+    await change(db, project, 1)
+    const [ada, bob, eve] = await passing(Promise.all(answers))
+    assert.deepEqual([ada?.status, bob?.status, eve?.status], [403, 403, 200])
+    assert.deepEqual(ada, await ask('ada'))
+    assert.deepEqual(bob, await ask('bob'))
+    assert.equal(eve?.body.changes?.length, 1)
+  })
+})
 
 eachDatabase('streams of changes', ({ open }) => {
   test('give a sign of life after fifteen silent seconds, with an id to go on behind', async () => {

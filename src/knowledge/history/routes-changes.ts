@@ -6,7 +6,7 @@ import { type OperationRequest, operation } from '../../platform/http/operation.
 import { preferredType } from '../../platform/http/preferred-type.ts'
 import { HttpResponse } from '../../platform/http/response.ts'
 import { routeLabel } from '../../platform/http/route-label.ts'
-import { isStillAllowed } from '../../platform/http/still-allowed.ts'
+import { isStillAllowed, refuseUnlessStillAllowed } from '../../platform/http/still-allowed.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { ProjectPath } from '../note/schema-notes.ts'
 import { projectUrls } from '../project/urls.ts'
@@ -51,6 +51,7 @@ export function changesRoutes(server: FastifyInstance, deps: Pick<KnowledgeDeps,
       const { since, limit = DEFAULT_CHANGES, wait = 0 } = request.query
       const question = { projectId: request.params.project_id, since, limit, waitMs: wait * 1000 }
       const { changes, cursor, hasMore } = await readChanges(deps, question, ended)
+      if (wait > 0) await refuseUnlessStillAllowed(request)
       return { changes: changes.map(changeDocument), cursor, has_more: hasMore }
     },
   })

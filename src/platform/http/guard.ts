@@ -4,14 +4,14 @@
  */
 import type { FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Authentication, Principal } from '../auth/principal.ts'
-import { AppError } from '../errors/app-error.ts'
+import type { AppError } from '../errors/app-error.ts'
 import type { Verdict } from '../rate-limit/rate-limiter.ts'
-import { type Access, isOpen, refusalOf } from './access.ts'
-import { plainAddress } from './client-address.ts'
+import { type Access, isOpen } from './access.ts'
 import { HttpCredentialSource } from './credential-source.ts'
 import type { OperationOptions } from './operation.ts'
 import type { HttpPlatform } from './platform.ts'
 import { applyVerdict, type RateRule, spendsOf } from './rate-rules.ts'
+import { credentialError, refuseWithoutRight } from './refusals.ts'
 import { HttpResponse, type RouteLabel } from './response.ts'
 import type { Surface } from './surface.ts'
 import { withinDeadline } from './within-deadline.ts'
@@ -125,32 +125,11 @@ function admit(
   const decide = (verdict: Verdict | null) => {
     if (verdict !== null) applyVerdict(verdict, surface, reply, platform.clock.now())
     if (refusal !== null) throw refusal
-    refuseWithoutRight(platform, options, request)
+    if (request.principal !== null) refuseWithoutRight(platform, options, request.principal, request)
   }
   if (rateRules.length === 0) return void decide(null)
   const spent = platform.rateLimiter.spend(spendsOf(rateRules, request.principal, request))
   return spent instanceof Promise ? spent.then(decide) : void decide(spent)
-}
-
-function refuseWithoutRight(
-  platform: HttpPlatform,
-  { access, surface, label }: GuardOptions,
-  request: FastifyRequest,
-): void {
-  if (request.principal === null) return
-  const reason = refusalOf(access, request.principal, request)
-  if (reason === null) return
-  platform.onDenied?.({
-    principal: request.principal,
-    operationId: label.operation,
-    reason,
-    client: {
-      address: plainAddress(request.ip),
-      userAgent: request.headers['user-agent'] ?? null,
-      requestId: request.id,
-    },
-  })
-  throw new AppError('permission_denied', surface === 'instance' ? 'This action is not allowed' : reason)
 }
 
 /** A key pair is no token, and whoever still has to enrol a second factor has proved too little. */
@@ -161,25 +140,4 @@ function isOfUser({ method, mustEnrol }: Principal): boolean {
 function identify(request: FastifyRequest, reply: FastifyReply, principal: Principal): void {
   request.principal = principal
   if (reply.raw instanceof HttpResponse) reply.raw.principalId = principal.userId ?? principal.kind
-}
-
-/** Absent credentials are 401 everywhere. Bad ones are 403, except where the contract of the surface says 401. */
-function credentialError(
-  surface: Surface,
-  authentication: Exclude<Authentication, { kind: 'ok' }>,
-  origin: string,
-): AppError {
-  const isBad = authentication.kind === 'bad'
-  if (isBad && authentication.reason === 'csrf') {
-    return new AppError('permission_denied', 'The X-CSRF-Token header is missing or wrong')
-  }
-  if (surface === 'instance') {
-    const realm = `Bearer realm="${new URL(origin).host}"`
-    const headers = { 'www-authenticate': isBad ? `${realm}, error="invalid_token"` : realm }
-    return new AppError('unauthenticated', 'The access token is invalid', { headers })
-  }
-  if (surface === 'callbacks') {
-    return new AppError('unauthenticated', isBad ? 'The credentials are not valid' : 'Credentials are needed')
-  }
-  return isBad ? new AppError('permission_denied', 'Forbidden') : new AppError('unauthenticated', 'Unauthorized')
 }
