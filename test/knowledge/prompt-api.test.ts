@@ -31,7 +31,8 @@ eachServer(
       const { prompt, context, metadata } = answer
       assert.deepEqual(Object.keys(answer).toSorted(), ['context', 'metadata', 'prompt'])
       assert.match(prompt, /^# Going on with: pour over\n/)
-      assert.match(prompt, /\n## 1\. Coffee Brewing\n/)
+      assert.match(prompt, /\n## Note 1\n/)
+      assert.match(prompt, /\n> - Title: Coffee Brewing\n/)
       assert.match(prompt, /\n> - \[method\] Pour over brings out the fruit/)
       assert.match(prompt, /\n> - `prompts\/coffee\/coffee-brewing` requires `prompts\/coffee\/burr-grinder`\n/)
       assert.match(prompt, /requires `Kettle`, which is no note yet/)
@@ -127,8 +128,9 @@ eachServer(
 )
 
 eachServer('prompts where search by meaning is on', (notes) => {
-  test('find notes that have none of the words', async () => {
-    const content = 'The physician examined the patient in the hospital.\n'
+  test('find notes that have none of the words, and show what of them is meant', async () => {
+    const filler = `${'Bolts, nuts, screws, rivets, washers. '.repeat(25)}\n\n`
+    const content = `${filler.repeat(10)}The physician examined the patient in the hospital.\n\n${filler.repeat(10)}`
     const note = await notes().create({ title: 'Ward round', content })
     await untilEmbedded(notes(), note)
     const url = `/v2/${notes().projectId}/prompt/search`

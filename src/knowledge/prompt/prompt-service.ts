@@ -5,6 +5,7 @@ import { contextQueryOf } from '../context/context-document.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import type { Project } from '../note/note.ts'
 import { requireProject } from '../project/look-up.ts'
+import { chunkPlaces } from '../search/answer/store-chunk-places.ts'
 import { readSearch } from '../search/search-request.ts'
 import type { SearchService } from '../search/search-service.ts'
 import { WantedWords } from '../search/words/wanted-words.ts'
@@ -71,7 +72,7 @@ export class PromptService {
       projectName: project.name,
       projectUrl: `${baseUrl()}/v2/${project.externalId}`,
       results,
-      wanted: found?.wanted ?? null,
+      sought: found ?? { wanted: null, near: new Map() },
     })
     return { text, topic, timeframe, searchCount: found?.noteIds.length ?? 0, results, generatedAt }
   }
@@ -80,9 +81,14 @@ export class PromptService {
   async #find(project: Project, topic: string, limit: number, since: Micros | null, now: Micros) {
     const after = since === null ? {} : { after_date: toRfc3339(since) }
     const request = readSearch({ text: topic, entity_types: ['entity'], retrieval_mode: this.#mode(), ...after }, now)
-    const { hits, question } = await this.#search.find(project, request, { limit, offset: 0 })
-    const noteIds = hits.slice(0, limit).map(({ noteId }) => noteId)
-    return { noteIds, wanted: question === null ? null : new WantedWords(question) }
+    const { hits, question, modelId } = await this.#search.find(project, request, { limit, offset: 0 })
+    const shown = hits.slice(0, limit)
+    const noteIds = shown.map(({ noteId }) => noteId)
+    const places = modelId === null ? new Map() : await chunkPlaces(this.#deps.db, project.id, modelId, noteIds)
+    const near = new Map(
+      shown.map(({ noteId, chunks }) => [noteId, { chunks, places: places.get(noteId) ?? new Map() }]),
+    )
+    return { noteIds, wanted: question === null ? null : new WantedWords(question), near }
   }
 
   /** Agents seldom use the words of a note: where nobody decided it, meaning counts as well. Null: what the operator set. */

@@ -43,7 +43,9 @@ const contextMembers = {
 }
 
 const shared = {
-  prompt: Type.String({ description: 'Markdown, at most 50,000 characters. What notes say stands behind `>`.' }),
+  prompt: Type.String({
+    description: 'Markdown, at most 50,000 characters. What notes say, titles included, stands behind `>`.',
+  }),
   metadata: Type.Object({
     query: text,
     timeframe: text,

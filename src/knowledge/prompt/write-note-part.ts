@@ -1,6 +1,8 @@
 import type { ContextResult } from '../context/build-context.ts'
 import type { EntityItem, ObservationItem, RelationItem } from '../context/context-item.ts'
-import { excerptOf } from '../search/answer/excerpt.ts'
+import { excerptAround } from '../search/answer/excerpt.ts'
+import { type ChunkPlaces, matchedChunk } from '../search/answer/matched-chunk.ts'
+import type { HitChunk } from '../search/hit.ts'
 import type { WantedWords } from '../search/words/wanted-words.ts'
 import { splitText } from '../text/frontmatter.ts'
 import { asCode, oneLine, quoted } from './quote.ts'
@@ -10,37 +12,60 @@ export const LONGEST_EXCERPT = 2_000
 const LONGEST_FACT = 400
 const MOST_FACTS = 20
 
-/** What a prompt says of one note. `wanted`: the excerpt is taken from around these words. */
+/** What the excerpt of a note is chosen by. */
+export interface Sought {
+  /** It is taken from around these words. */
+  wanted: WantedWords | null
+  /** By note: where none of them stands in it, from the chunks that are near in meaning. */
+  near: ReadonlyMap<number, NearChunks>
+}
+
+export interface NearChunks {
+  /** Best first. */
+  chunks: readonly HitChunk[]
+  places: ChunkPlaces
+}
+
+/** What a prompt says of one note. Whatever somebody wrote is quoted, its title as well. */
 export function notePart(
   number: number,
   { primary_result: note, observations, related_results: related }: ContextResult,
-  wanted: WantedWords | null,
+  sought: Sought,
 ): string {
   if (note.type !== 'entity') return ''
   const relations = related.filter((item) => item.type === 'relation')
   const others = related.filter((item) => item.type === 'entity')
   return [
-    `## ${number}. ${oneLine(note.title, LONGEST_NAME)}`,
-    [
-      `- Permalink: ${asCode(note.permalink ?? note.file_path, LONGEST_NAME)}`,
-      `- External id: \`${note.external_id}\``,
-      `- File: ${asCode(note.file_path, LONGEST_NAME)}, type ${asCode(note.note_type, LONGEST_NAME)}`,
-      `- Changed ${note.updated_at}, created ${note.created_at}`,
-    ].join('\n'),
-    ...excerpt(note, wanted),
+    `## Note ${number}`,
+    [`- External id: \`${note.external_id}\``, `- Changed ${note.updated_at}, created ${note.created_at}`].join('\n'),
+    quoted(
+      [
+        `- Title: ${oneLine(note.title, LONGEST_NAME)}`,
+        `- Permalink: ${asCode(note.permalink ?? note.file_path, LONGEST_NAME)}`,
+        `- File: ${asCode(note.file_path, LONGEST_NAME)}, type ${asCode(note.note_type, LONGEST_NAME)}`,
+      ].join('\n'),
+    ),
+    ...excerpt(note, sought),
     ...list('Facts it states', observations.map(factLine)),
     ...list('How it is related', relations.map(relationLine)),
     ...list('Notes nearby', others.map(otherLine)),
   ].join('\n\n')
 }
 
-function excerpt({ content }: EntityItem, wanted: WantedWords | null): string[] {
-  const body = splitText(content ?? '').body.trim()
+function excerpt(note: EntityItem, sought: Sought): string[] {
+  const body = splitText(note.content ?? '').body.trim()
   if (body === '') return ['The note has no text.']
-  const part =
-    wanted === null ? body.slice(0, LONGEST_EXCERPT).toWellFormed() : excerptOf(body, wanted, LONGEST_EXCERPT)
+  const part = body.length <= LONGEST_EXCERPT ? body : partOf(note, body, sought)
   const isCut = part.length < body.length
   return [isCut ? 'From its text (there is more):' : 'Its text:', quoted(part.trimEnd())]
+}
+
+function partOf({ entity_id: noteId, content }: EntityItem, body: string, { wanted, near }: Sought): string {
+  const places = wanted?.placesIn(body) ?? []
+  if (places.length > 0) return excerptAround(body, places, LONGEST_EXCERPT)
+  const nearest = near.get(noteId)
+  const part = nearest === undefined ? body : matchedChunk(content ?? '', body, nearest.chunks, nearest.places)
+  return part.slice(0, LONGEST_EXCERPT).toWellFormed()
 }
 
 function list(heading: string, lines: readonly string[]): string[] {

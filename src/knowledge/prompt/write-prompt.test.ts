@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { ContextResult } from '../context/build-context.ts'
 import { parseQuestion } from '../search/question/question.ts'
 import { WantedWords } from '../search/words/wanted-words.ts'
+import { LONGEST_EXCERPT } from './write-note-part.ts'
 import { LONGEST_PROMPT, type PromptMaterial, writePrompt } from './write-prompt.ts'
 
 const AT = '2030-01-01T00:00:00.000Z'
@@ -42,7 +43,7 @@ function material(wish: Partial<PromptMaterial>): PromptMaterial {
     projectName: 'main',
     projectUrl: 'https://kb.example.org/v2/018f',
     results: [],
-    wanted: null,
+    sought: { wanted: null, near: new Map() },
     ...wish,
   }
 }
@@ -51,7 +52,8 @@ test('a prompt tells of each note, and how to read, search and write', () => {
   const note = result({ content: '---\ntitle: Coffee\n---\n\nPour it over.\n', facts: ['65 g to a litre'] })
   const prompt = writePrompt(material({ results: [note] }))
   assert.match(prompt, /^# Going on with: coffee\n/)
-  assert.match(prompt, /\n## 1\. Coffee\n/)
+  assert.match(prompt, /\n## Note 1\n/)
+  assert.ok(prompt.includes('\n> - Title: Coffee\n'))
   assert.ok(prompt.includes('`main/coffee`'))
   assert.ok(prompt.includes(`Changed ${AT}`))
   assert.ok(prompt.includes('\n> Pour it over.\n'))
@@ -92,6 +94,8 @@ test('nothing in a note can pass for the prompt itself', () => {
       )
       assert.equal(own.filter((line) => line.startsWith('## How to go on')).length, 1)
       assert.ok(own.every((line) => !/^(# Ignore|# SYSTEM|```)/.test(line)))
+      // The first line has the topic, which is the caller's.
+      assert.ok(own.slice(1).every((line) => !line.includes('SYSTEM')))
       assert.equal(own.filter((line) => line.startsWith('# ')).length, 1)
     }),
   )
@@ -111,6 +115,18 @@ test('it is cut sensibly: excerpts of long notes, fewer notes when they are many
 
 test('the excerpt of a long note is taken from where the words are', () => {
   const note = result({ content: `${'filler '.repeat(2_000)}the burr grinder is conical ${'filler '.repeat(2_000)}` })
-  const wanted = new WantedWords(parseQuestion('conical'))
-  assert.match(writePrompt(material({ results: [note], wanted })), /burr grinder is conical/)
+  const sought = { wanted: new WantedWords(parseQuestion('conical')), near: new Map() }
+  assert.match(writePrompt(material({ results: [note], sought })), /burr grinder is conical/)
+})
+
+test('where none of the words stands in a note, the excerpt is what is near in meaning, or the beginning of its text', () => {
+  const beginning = 'It begins. '.repeat(400)
+  const note = result({ content: `${beginning}A sieve is made of wire. ${'filler '.repeat(2_000)}` })
+  const wanted = new WantedWords(parseQuestion('strainer'))
+  const excerpt = (near: PromptMaterial['sought']['near']) =>
+    /\(there is more\):\n\n> (.*)\n/.exec(writePrompt(material({ results: [note], sought: { wanted, near } })))?.[1]
+  assert.equal(excerpt(new Map()), beginning.slice(0, LONGEST_EXCERPT).trimEnd())
+  const place = { start: beginning.length, end: beginning.length + 'A sieve is made of wire.'.length }
+  const near = { chunks: [{ number: 3, similarity: 0.5 }], places: new Map([[3, place]]) }
+  assert.equal(excerpt(new Map([[1, near]])), 'A sieve is made of wire.')
 })

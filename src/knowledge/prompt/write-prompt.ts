@@ -1,7 +1,6 @@
 import type { ContextResult } from '../context/build-context.ts'
-import type { WantedWords } from '../search/words/wanted-words.ts'
 import { asCode, oneLine } from './quote.ts'
-import { notePart } from './write-note-part.ts'
+import { notePart, type Sought } from './write-note-part.ts'
 
 export interface PromptMaterial {
   /** What the prompt is for; both are given the same notes for the same words. */
@@ -13,7 +12,7 @@ export interface PromptMaterial {
   /** Address of everything in the project. */
   projectUrl: string
   results: readonly ContextResult[]
-  wanted: WantedWords | null
+  sought: Sought
 }
 
 export const LONGEST_PROMPT = 50_000
@@ -26,7 +25,7 @@ export function writePrompt(material: PromptMaterial): string {
   let room = LONGEST_PROMPT - lengthOf([...head, ...tail]) - LONGEST_TOPIC
   const parts: string[] = []
   for (const result of material.results) {
-    const part = notePart(parts.length + 1, result, material.wanted)
+    const part = notePart(parts.length + 1, result, material.sought)
     room -= lengthOf([part])
     if (room < 0) break
     parts.push(part)

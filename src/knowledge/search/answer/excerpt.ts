@@ -1,13 +1,17 @@
-import type { WantedWords } from '../words/wanted-words.ts'
+import type { Place, WantedWords } from '../words/wanted-words.ts'
 
 const AROUND = 300
 
 /** Of a long text its beginning and what stands around the words that are looked for, about so many characters. */
 export function excerptOf(text: string, wanted: WantedWords, length: number): string {
-  if (text.length <= length) return text
+  return text.length <= length ? text : excerptAround(text, wanted.placesIn(text), length)
+}
+
+/** The same, around places that were found in it. */
+export function excerptAround(text: string, places: readonly Place[], length: number): string {
   let end = Math.min(AROUND, length)
   let excerpt = text.slice(0, end)
-  for (const place of wanted.placesIn(text)) {
+  for (const place of places) {
     const from = Math.max(end, place.start - AROUND)
     const to = Math.min(text.length, place.end + AROUND)
     if (to <= end) continue
