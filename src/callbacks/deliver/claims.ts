@@ -3,7 +3,7 @@ import type { Database } from '../../platform/storage/database.ts'
 import type { WaitingRun } from '../run/run.ts'
 import type { Lane } from './lane.ts'
 import { type TakeDue, takeDue } from './store-due.ts'
-import { releaseLeases } from './store-leases.ts'
+import { extendLease, releaseLeases } from './store-leases.ts'
 
 // A claim outlives the attempt by this, so that its result is stored before another process may try.
 export const LEASE_MARGIN_MS = 10_000
@@ -49,6 +49,14 @@ export class Claims {
   giveBackLapsed(lane: Lane): Promise<void> | null {
     const lapsed = lane.takeLapsed(claimNeededUntil(this.#options.clock.now(), lane.requestTimeoutMs))
     return lapsed.length === 0 ? null : this.return(lane, lapsed)
+  }
+
+  /** What became of an attempt is known and cannot be stored for so long: nobody else makes it meanwhile. */
+  async keep({ requestTimeoutMs }: Lane, runNumber: number, ms: number): Promise<void> {
+    const { db, clock, owner } = this.#options
+    if (db.engine === 'sqlite') return
+    const until = clock.now() + (ms + requestTimeoutMs + LEASE_MARGIN_MS) * MICROS_PER_MS
+    await db.write((tx) => extendLease(tx, owner, runNumber, until), { isolation: 'read committed' })
   }
 
   /** Gives them back; then the lane may take them again, for as long as an attempt may take by then. */

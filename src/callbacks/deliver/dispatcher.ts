@@ -100,6 +100,7 @@ export class Dispatcher implements Worker {
     const { promise: stopped, resolve } = Promise.withResolvers<void>()
     const onAbort = () => resolve()
     signal.addEventListener('abort', onAbort)
+    if (signal.aborted) resolve()
     this.#isRunning = true
     const { db, clock } = this.#options
     const unsubscribe = db.subscribe(STOPPED, (text) => this.#hearStopped(text))
@@ -131,7 +132,7 @@ export class Dispatcher implements Worker {
   offer(run: WaitingRun): void {
     const lane = this.#options.lanes.find(run.destinationId)
     if (lane === undefined) this.#underWay.track(this.#openFor(run, false))
-    else this.#enqueue(lane, run, false)
+    else this.#enqueue(lane, run)
   }
 
   /** A person asked for an attempt now, whatever the breaker says. */
@@ -166,19 +167,20 @@ export class Dispatcher implements Worker {
     if (destinationId !== undefined && runNumber !== undefined) this.stop({ destinationId, runNumber })
   }
 
-  #enqueue(lane: Lane, run: WaitingRun, isTrial: boolean): void {
-    if (this.#isShared) {
-      lane.hasMore = true
-      if (isTrial) this.#underWay.track(this.#takeTrial(lane, run))
-    } else if (isTrial || !(lane.hasMore || lane.isLoading || lane.queued >= windowOf(lane))) lane.add(run, isTrial)
+  #enqueue(lane: Lane, run: WaitingRun): void {
     // What is in the database longer goes first.
-    else lane.hasMore = true
+    if (this.#isShared || lane.hasMore || lane.isLoading || lane.queued >= windowOf(lane)) lane.hasMore = true
+    else lane.add(run)
     this.#pump(lane)
   }
 
   async #openFor(run: WaitingRun, isTrial: boolean): Promise<void> {
     const lane = await this.#loader.load(run.destinationId)
-    if (lane !== undefined) this.#enqueue(lane, run, isTrial)
+    if (lane === undefined) return
+    // It may have been closed meanwhile, and is read again.
+    lane.hasMore = true
+    if (isTrial) this.#underWay.track(this.#takeTrial(lane, run))
+    this.#pump(lane)
   }
 
   /** Starts what may be started, and sees to it that there is more. */
@@ -244,7 +246,8 @@ export class Dispatcher implements Worker {
   async #takeTrial(lane: Lane, run: WaitingRun): Promise<void> {
     lane.trialsSought++
     try {
-      const taken = await this.#claims.takeOne(lane, run.runNumber)
+      // What this lane has already cannot be claimed once more.
+      const taken = lane.known.has(run.runNumber) ? run : await this.#claims.takeOne(lane, run.runNumber)
       if (taken !== undefined) lane.add(taken, true)
     } finally {
       lane.trialsSought--
@@ -265,25 +268,23 @@ export class Dispatcher implements Worker {
     }
     lane.end(run)
     // Whoever stops may have the answer already.
-    const isKnown = !this.#isRunning && attempted !== null && attempted !== 'lapsed' && isSuccess(attempted)
+    const answer = attempted === 'lapsed' ? null : attempted
+    const isKnown = !this.#isRunning && answer?.verdict.result === 'success'
     if (signal.aborted && !isKnown) {
       lane.breaker.release(pass)
       lane.forget(run.runNumber)
       this.#options.lanes.rest(lane)
     } else if (attempted === null) {
       lane.breaker.release(pass)
-      this.#putOff(lane, run, () => {
-        lane.forget(run.runNumber)
-        this.#again(lane)
-      })
+      this.#putOff(lane, run, () => this.#return(lane, [run.runNumber]))
     } else if (attempted === 'lapsed') {
       lane.breaker.release(pass)
-      this.#underWay.track(this.#claims.return(lane, [run.runNumber]).then(() => this.#again(lane)))
+      this.#return(lane, [run.runNumber])
     } else {
       if (attempted.isSent) {
         const change = lane.breaker.settle(pass, attempted.verdict.result === 'retryable')
         events.attempted(lane, attempted, change)
-        if (change === 'opened') lane.shrink(BLOCKED_WINDOW)
+        if (change === 'opened') this.#return(lane, lane.shrink(BLOCKED_WINDOW))
       } else lane.breaker.release(pass)
       this.#underWay.track(this.#settle(lane, run, attempted))
     }
@@ -291,13 +292,25 @@ export class Dispatcher implements Worker {
   }
 
   /** It is still due, unless somebody closed it, but not taken until its time comes: others are behind it. */
-  #putOff(lane: Lane, run: WaitingRun, goOn: () => void): void {
+  #putOff(lane: Lane, run: WaitingRun, goOn: () => void): number {
     lane.putOff++
+    const ms = this.#setbacks.add(run.runNumber)
     // A timer of its own: that of the lane may be needed earlier.
-    this.#options.clock.after(this.#setbacks.add(run.runNumber), () => {
+    this.#options.clock.after(ms, () => {
       lane.putOff--
       goOn()
     })
+    return ms
+  }
+
+  /** They are not attempted now, and found in the database again. */
+  #return(lane: Lane, runNumbers: readonly number[]): void {
+    if (runNumbers.length === 0) return
+    if (this.#isShared) this.#underWay.track(this.#claims.return(lane, runNumbers).finally(() => this.#again(lane)))
+    else {
+      for (const runNumber of runNumbers) lane.forget(runNumber)
+      this.#again(lane)
+    }
   }
 
   #again(lane: Lane): void {
@@ -324,7 +337,8 @@ export class Dispatcher implements Worker {
       lane.settling--
       if (settled === 'refused') {
         // What came of it is kept: the attempt is not made again.
-        this.#putOff(lane, run, () => this.#underWay.track(this.#settle(lane, run, attempted)))
+        const ms = this.#putOff(lane, run, () => this.#underWay.track(this.#settle(lane, run, attempted)))
+        this.#underWay.track(this.#claims.keep(lane, run.runNumber, ms))
         if (lane.hasMore && lane.settling === 0) this.#pump(lane)
         return
       }
@@ -378,10 +392,6 @@ export class Dispatcher implements Worker {
     const queued = this.#options.lanes.all().flatMap((lane) => lane.queuedNumbers())
     if (this.#isShared) await this.#claims.giveBack([...brokenOff, ...queued])
   }
-}
-
-function isSuccess({ verdict }: Attempted): boolean {
-  return verdict.result === 'success'
 }
 
 function windowOf(lane: Lane): number {

@@ -208,13 +208,11 @@ export class Lane {
     return this.#offeredAgain.delete(runNumber)
   }
 
-  /** Keeps the first so many of the queue; the others are found in the database again. */
-  shrink(most: number): void {
-    for (const { runNumber } of this.#queue.splice(most)) {
-      this.forget(runNumber)
-      this.#trials.delete(runNumber)
-      this.hasMore = true
-    }
+  /** Keeps the first so many of the queue; the numbers of the others, which stay known. */
+  shrink(most: number): number[] {
+    const dropped = this.#queue.splice(most).map(({ runNumber }) => runNumber)
+    for (const runNumber of dropped) this.#trials.delete(runNumber)
+    return dropped
   }
 
   /** Takes those out of the queue that another process may attempt before `at`. They stay known. */

@@ -26,6 +26,17 @@ export async function releaseLeases(
   return tx.change(release, { runNumbers: JSON.stringify(runNumbers), owner, dueAt })
 }
 
+const extend = statement<{ runNumber: number; owner: string; until: Micros }>(
+  (_query, p) => sql`
+    update callback_runs set due_at = ${p('until')}
+    where run_number = ${p('runNumber')} and lease_owner = ${p('owner')}`,
+)
+
+/** What is still the owner's stays so until then. */
+export async function extendLease(tx: Transaction, owner: string, runNumber: number, until: Micros): Promise<void> {
+  await tx.send(extend, { runNumber, owner, until })
+}
+
 const leased = statement<{ ids: string; now: Micros; until: Micros }, { id: number; leased: number }>(
   (_query, p, engine) => sql`
     select d.id, (select count(*) from (

@@ -76,7 +76,7 @@ export class ReplayService {
     const { matched, ...bounds } = await db.read(async (snapshot) => {
       const { RUNNING: _, ...closed } = Object.fromEntries(await countRuns(snapshot, { namespaceId, condition }))
       const total = Object.values(closed).reduce((sum, count) => sum + count, 0)
-      return { matched: total, ...(await replayBounds(snapshot, namespaceId, now)) }
+      return { matched: total, ...(await replayBounds(snapshot, namespaceId)) }
     })
     if (request.dryRun) return create(StartBulkReplayResponseSchema, { matched })
     const counts = { matched, started: 0, failed: 0, createdAt: now, finishedAt: null }

@@ -103,13 +103,13 @@ const lastNumber = statement<object, { number: number | null }>(
 )
 
 /**
- * What is closed now. Clocks of several processes differ: what another one closed just now may have a time to come, and
- * what a replay starts may have one that is over, so numbers bound it as well.
+ * What is closed now, by what the data say: a run whose end is being written has an earlier time than ours, and was not counted. What a
+ * replay starts may have a time that is over, so numbers bound it as well.
  */
-export async function replayBounds(reader: Reader, namespaceId: Id<'Namespace'>, now: Micros): Promise<ReplayBounds> {
+export async function replayBounds(reader: Reader, namespaceId: Id<'Namespace'>): Promise<ReplayBounds> {
   const [closed] = await reader.run(newestClosed, { namespaceId })
   const [last] = await reader.run(lastNumber, {})
-  return { closedUntil: Math.max(now, closed?.at ?? 0), runNumberUntil: last?.number ?? 0 }
+  return { closedUntil: closed?.at ?? 0, runNumberUntil: last?.number ?? 0 }
 }
 
 type SourceRow = RunRow & Omit<CallbackInputsTable, 'run_number'>
