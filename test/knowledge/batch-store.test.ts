@@ -3,10 +3,12 @@ import { test } from 'node:test'
 import { BatchService } from '../../src/knowledge/batch/batch-service.ts'
 import type { BatchOperation } from '../../src/knowledge/batch/schema-batch.ts'
 import { RevisionService } from '../../src/knowledge/history/revision-service.ts'
+import { countCreatedNotes } from '../../src/knowledge/project/store-note-numbers.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { AppError, isAppError } from '../../src/platform/errors/app-error.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import { eachDatabase } from '../support/each-database.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { installed } from '../support/identity.ts'
 import { assertConsistent } from './notes-consistency.ts'
 import { type NotesWorld, openWorld } from './notes-world.ts'
@@ -90,6 +92,31 @@ eachDatabase('a batch', ({ open, openAgain }) => {
     const expected = [...single.keys()].map((n) => `Alone ${n}`)
     assert.deepEqual(await titlesIn(world), [...expected, 'Shared', `Of ${winner}`, `Also of ${winner}`].sort())
     await assertConsistent(world)
+  })
+
+  test('that is atomic is done beside atomic ones of other projects and single notes of another, and all are counted', async () => {
+    const db = await open({ poolSize: 10 })
+    const { operator } = await installed(db)
+    const clock = new FakeClock('2030-01-31T12:00:00Z')
+    const worlds: NotesWorld[] = []
+    for (let n = 0; n <= 8; n++) worlds.push(await openWorld(db, operator, `project ${n}`))
+    const [single, ...others] = worlds as [NotesWorld, ...NotesWorld[]]
+    const titles = Array.from({ length: 40 }, (_, n) => `Note ${n}`)
+    const batches = others.map(({ deps, writer, projectId }) =>
+      new BatchService({ ...deps, clock }).runAtomically(writer, projectId, creates(...titles)),
+    )
+    const notes = new BatchService({ ...single.deps, clock }).runEach(
+      single.writer,
+      single.projectId,
+      creates(...titles),
+    )
+    await Promise.all([...batches, notes])
+    for (const world of worlds) {
+      assert.deepEqual(await titlesIn(world), titles.toSorted())
+      await assertConsistent(world)
+    }
+    const day = '2030-01-31'
+    assert.deepEqual(await countCreatedNotes(db, [day]), new Map([[day, 9 * titles.length]]))
   })
 
   test('that edits one note many times keeps every version of it', async () => {

@@ -11,11 +11,18 @@ export interface Reader {
   run<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]>
 }
 
-/** What a change adds to a sum. On PostgreSQL a sum is spread over shards; SQLite has one writer and needs one. */
+/** What a change adds to a sum. */
 export interface Addend {
   name: string
-  shard: number
   amount: number
+}
+
+/**
+ * The same for the statement that adds it: a sum is spread over rows. On PostgreSQL two transactions that raise the same row
+ * wait for one another, so each takes one of some shards for all of its sums. SQLite has one writer and needs one.
+ */
+export interface ShardAddend extends Addend {
+  shard: number
 }
 
 /** A Reader that may write, inside one transaction. Dead as soon as the transaction ended. */
@@ -35,10 +42,11 @@ export interface Transaction extends Reader {
   /** The same; how many rows it changed for each of them. */
   changeCounts<Input extends object>(statement: Statement<Input, never>, inputs: readonly Input[]): Promise<number[]>
   /**
-   * Adds to a sum by the statement; on SQLite one statement for all that share a commit, just before it. Whoever reads or
-   * changes the same rows in another way inside a transaction calls `writeSums` first.
+   * Adds to a sum by the statement, which runs once for all that a transaction adds (on SQLite, all that share a commit), just
+   * before the commit: others wait for the row from then on. Whoever reads or changes the same rows in another way inside a
+   * transaction calls `writeSums` first. Where a sum cannot be added to, the transaction fails.
    */
-  addToSum(statement: Statement<Addend, never>, addend: Addend): Promise<void>
+  addToSum(statement: Statement<ShardAddend, never>, addend: Addend): Promise<void>
   writeSums(): Promise<void>
   /** Called now and then in the middle of long work that is no query: others have their turn when it is due. */
   breathe(): Promise<void>

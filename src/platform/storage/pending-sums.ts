@@ -1,28 +1,48 @@
-import type { Addend } from './database.ts'
+import type { Addend, Engine, ShardAddend } from './database.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import type { Statement } from './statement.ts'
 
-/** What the operations of one SQLite commit add to sums: counted here, and written by one statement for each sum. */
-export class PendingSums {
-  readonly #amounts = new Map<Statement<Addend, never>, Map<string, number>>()
+interface Sum extends Addend {
+  statement: Statement<ShardAddend, never>
+}
 
-  add(statement: Statement<Addend, never>, { name, amount }: Addend): void {
+/** What is added to sums before a commit: counted here, and written by one statement for each sum. */
+export class PendingSums {
+  readonly #amounts = new Map<Statement<ShardAddend, never>, Map<string, number>>()
+
+  add(statement: Statement<ShardAddend, never>, { name, amount }: Addend): void {
     const amounts = this.#amounts.get(statement) ?? new Map<string, number>()
     this.#amounts.set(statement, amounts)
     amounts.set(name, (amounts.get(name) ?? 0) + amount)
   }
 
-  write(connection: SqliteConnection): void {
+  /**
+   * What is to be written now; nothing is pending afterwards. In an order that is the same for everybody: of two transactions
+   * with the same sums one waits for the other, never each for the other.
+   */
+  take(engine: Engine): Sum[] {
+    const sums: Sum[] = []
     for (const [statement, amounts] of this.#amounts) {
-      const { sql, bind } = statement.prepared('sqlite')
-      for (const [name, amount] of amounts) {
-        if (amount !== 0) connection.change(sql, bind({ name, shard: 0, amount }))
-      }
+      for (const [name, amount] of amounts) if (amount !== 0) sums.push({ statement, name, amount })
       amounts.clear()
+    }
+    const sqlOf = ({ statement }: Sum) => statement.prepared(engine).sql
+    return sums.sort((a, b) => compare(sqlOf(a), sqlOf(b)) || compare(a.name, b.name))
+  }
+
+  /** The same on SQLite, at once. */
+  write(connection: SqliteConnection): void {
+    for (const { statement, name, amount } of this.take('sqlite')) {
+      const { sql, bind } = statement.prepared('sqlite')
+      connection.change(sql, bind({ name, shard: 0, amount }))
     }
   }
 
   clear(): void {
     for (const amounts of this.#amounts.values()) amounts.clear()
   }
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,13 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely, QueryResult } from 'kysely'
 import type pg from 'pg'
-import type { Addend, Transaction } from './database.ts'
+import type { Addend, ShardAddend, Transaction } from './database.ts'
 import { kyselyOver } from './kysely-over.ts'
+import { PendingSums } from './pending-sums.ts'
 import type { Statement } from './statement.ts'
 import type { Tables } from './tables.ts'
 
 // What is sent without waiting lies in memory until the server has read it.
 const MOST_UNANSWERED = 64
+// So many transactions can add to a sum at once, if they are lucky. More would make it dearer to read.
+const SHARDS = 32
 
 /** Puts one query to the lent connection. */
 export type Ask = (query: pg.QueryConfig) => Promise<pg.QueryResult>
@@ -24,6 +27,8 @@ export class PostgresTransaction implements Transaction {
   #cursors = 0
   readonly #unanswered = new Set<Promise<void>>()
   #failure: unknown
+  readonly #sums = new PendingSums()
+  readonly #shard = Math.floor(Math.random() * SHARDS)
 
   constructor(ask: Ask) {
     this.#ask = ask
@@ -85,11 +90,16 @@ export class PostgresTransaction implements Transaction {
     return counts
   }
 
-  async addToSum(statement: Statement<Addend, never>, addend: Addend): Promise<void> {
-    await this.send(statement, addend)
+  async addToSum(statement: Statement<ShardAddend, never>, addend: Addend): Promise<void> {
+    this.#assertOpen()
+    this.#sums.add(statement, addend)
   }
 
-  async writeSums(): Promise<void> {}
+  async writeSums(): Promise<void> {
+    for (const { statement, name, amount } of this.#sums.take('postgres')) {
+      await this.send(statement, { name, shard: this.#shard, amount })
+    }
+  }
 
   async breathe(): Promise<void> {
     await nextTurn()

@@ -179,6 +179,8 @@ export class PostgresDatabase implements Database {
       for (const { topic, body } of tx.signals) {
         await ask({ text: 'select pg_notify($1, $2)', values: [SIGNAL_CHANNEL, JSON.stringify([topic, body])] })
       }
+      // NOTE Last of all: whoever adds to the same shard waits from here on, until this change is on disk.
+      await tx.writeSums()
       tx.end()
       const { command } = await ask({ text: 'commit' })
       const failure = await tx.failureOfSent()

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Kysely, QueryResult } from 'kysely'
 import type { Clock } from '../clock/clock.ts'
-import type { Addend, Transaction } from './database.ts'
+import type { Addend, ShardAddend, Transaction } from './database.ts'
 import { kyselyOver } from './kysely-over.ts'
 import type { PendingSums } from './pending-sums.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
@@ -100,7 +100,7 @@ export class SqliteTransaction implements Transaction {
     return counts
   }
 
-  addToSum(statement: Statement<Addend, never>, addend: Addend): Promise<void> {
+  addToSum(statement: Statement<ShardAddend, never>, addend: Addend): Promise<void> {
     if (this.#ended !== undefined) return Promise.reject(this.#ended)
     this.#sums.add(statement, addend)
     return DONE

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Addend, Engine, Reader, Transaction } from '../storage/database.ts'
+import type { Reader, ShardAddend, Transaction } from '../storage/database.ts'
 import { statement } from '../storage/statement.ts'
 
 declare module '../storage/tables.ts' {
@@ -8,11 +8,7 @@ declare module '../storage/tables.ts' {
   }
 }
 
-// On PostgreSQL two transactions that raise the same row conflict; spread over shards they rarely meet. SQLite has
-// one writer and needs one row.
-const SHARDS: Record<Engine, number> = { sqlite: 1, postgres: 32 }
-
-const addToShard = statement<Addend>((query, p) =>
+const addToShard = statement<ShardAddend>((query, p) =>
   query
     .insertInto('tallies')
     .values({ name: p('name'), shard: p('shard'), amount: p('amount') })
@@ -28,7 +24,7 @@ const NOTHING = Promise.resolve()
 /** A count that is kept instead of counted: raised and lowered in the transaction that changes what it counts. */
 export function addToTally(tx: Transaction, name: string, amount: number): Promise<void> {
   if (amount === 0) return NOTHING
-  return tx.addToSum(addToShard, { name, shard: Math.floor(Math.random() * SHARDS[tx.engine]), amount })
+  return tx.addToSum(addToShard, { name, amount })
 }
 
 /** 0 for a tally that was never raised. */
