@@ -21,3 +21,9 @@ test('any word of a question is any that says something', () => {
   assert.deepEqual(anyWord(parseQuestion('who are you'))?.words, ['who', 'are', 'you'])
   for (const text of ['coffee', '', 'a OR b', '"a b"']) assert.equal(anyWord(parseQuestion(text)), null, text)
 })
+
+test('any word of a question is one of as many as are looked for', () => {
+  const words = Array.from({ length: 63 }, (_, n) => `word${n}`)
+  const phrase = Array.from({ length: 32 }, (_, n) => `piece${n}`)
+  assert.equal(anyWord(parseQuestion(`${words.join(' ')} ${phrase.join('-')}`))?.words.length, 64)
+})

@@ -1,4 +1,4 @@
-import { type Question, wordTerm } from './question.ts'
+import { MOST_TERMS, type Question, wordTerm } from './question.ts'
 import { STOP_WORDS } from './stop-words.ts'
 
 /** A plain question asked for any of its words that say something; null for one with operators or quotes, or of one word. */
@@ -6,7 +6,8 @@ export function anyWord(question: Question): Question | null {
   if (!question.isPlain || question.tree === null) return null
   const words = [...new Set(question.words)]
   const telling = words.filter((word) => !STOP_WORDS.has(word))
-  const asked = telling.length > 0 ? telling : words
+  // The words of a phrase are more than are looked for one by one.
+  const asked = (telling.length > 0 ? telling : words).slice(0, MOST_TERMS)
   if (words.length < 2) return null
   return { ...question, tree: { kind: 'or', parts: asked.map(wordTerm) }, whole: question.tree, words: asked }
 }

@@ -159,3 +159,10 @@ test('long questions of nothing but syntax are read as fast as they are long', (
     assert.ok(sizeOf(tree) <= 500)
   }
 })
+
+test('a piece without blanks that changes its script with every character is no more words than others', () => {
+  const text = Array.from({ length: 10_000 }, (_, n) => `${String.fromCodePoint(0x4e00 + n)}${n}`).join('')
+  const question = parseQuestion(text)
+  assert.equal(question.words.length, 64)
+  assert.ok(sizeOf(question.tree) <= 65)
+})

@@ -32,7 +32,8 @@ export interface Question {
   words: string[]
 }
 
-const MOST_TERMS = 64
+/** Words that are looked for. */
+export const MOST_TERMS = 64
 const MOST_TAGS = 32
 const MOST_NESTED = 12
 const LONGEST_PHRASE = 32
@@ -145,6 +146,8 @@ class Parser {
     if (token.kind !== 'text') return null
     const parts: Node[] = []
     for (const run of runsOf(token.text.replace(POSSESSIVE, ''))) {
+      // One piece may be thousands of runs.
+      if (this.#terms >= MOST_TERMS) break
       const words = phraseWords(run)
       const node = words.length === 1 ? this.#word(words[0] as string) : this.#phrase(words, true)
       if (node !== null) parts.push(node)
