@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Reader } from '../../../platform/storage/database.ts'
 import type { Project } from '../../note/note.ts'
 import type { SearchFilters } from '../filter/filters.ts'
-import { prepareFilters } from '../filter/passing-notes.ts'
+import { type PreparedFilters, prepareFilters } from '../filter/passing-notes.ts'
 import { scopeExpression } from '../index/match-expression.ts'
 import { allRowsOf, matchingRows, matchingRowsOf } from '../index/store-search-index.ts'
 import { rowOf } from '../row-number.ts'
@@ -9,9 +10,28 @@ import { MOST_COUNTED } from './candidates.ts'
 import { NO_ROWS, type OrderedRows } from './find-by-tree.ts'
 import { newestNotes, type SearchedNote, searchedNotes } from './store-search-notes.ts'
 
-const BATCH = 100
-// Notes that are looked at, one after the other, when the index alone cannot tell which of them are the newest.
-const MOST_NOTES = 5_000
+const FIRST_BATCH = 100
+const LARGEST_BATCH = 1_000
+
+/** How far is looked when there are too many rows to sort. */
+export interface FilterLimits {
+  /** Rows that are counted, sorted and shown. */
+  rows: number
+  /** Notes that are looked at in the order of their changes, where the index knows others that pass. */
+  notes: number
+  /** The same where it does not: whether a note passes is known by looking at it. */
+  comparedNotes: number
+}
+
+const LIMITS: FilterLimits = { rows: MOST_COUNTED, notes: 5_000, comparedNotes: 50_000 }
+
+interface FilterSearch {
+  reader: Reader
+  project: Project
+  filters: SearchFilters
+  prepared: PreparedFilters
+  expression: string
+}
 
 /** Everything that passes the filters, by the time of its note's change. */
 export async function findByFilters(
@@ -19,45 +39,80 @@ export async function findByFilters(
   project: Project,
   filters: SearchFilters,
   wanted: number,
+  limits = LIMITS,
 ): Promise<OrderedRows> {
   const prepared = prepareFilters(filters)
   const scores = new Map<number, number>()
   if (prepared.kinds === null) return NO_ROWS
-  const { scope, without } = prepared
+  const { scope, without, mustCompare } = prepared
   const { engine } = reader
   const expression = scopeExpression(engine, { projectId: project.id, isOnlyProject: false, scope, without })
-  const numbers = await matchingRows(reader, expression, MOST_COUNTED + 1)
-  if (numbers.length <= MOST_COUNTED) {
-    const notes = await searchedNotes(
-      reader,
-      project.id,
-      numbers.map((number) => rowOf(number).noteId),
-    )
-    const passing = numbers.filter((number) => {
-      const note = notes.get(rowOf(number).noteId)
-      return note !== undefined && (!prepared.mustCompare || prepared.passes(note))
-    })
-    return { numbers: passing.sort(byChange(notes)), scores, total: passing.length, isExact: true }
+  const search: FilterSearch = { reader, project, filters, prepared, expression }
+  const numbers = await matchingRows(reader, expression, limits.rows + 1)
+  if (numbers.length <= limits.rows) {
+    const passing = await passingRows(search, numbers, null)
+    return { numbers: passing, scores, total: passing.length, isExact: true }
   }
   // Too many to sort: the notes in the order of their changes, and what of them passes.
+  const last = Math.min(wanted, limits.rows)
+  const { found, behind } = await rowsByChange(search, last, mustCompare ? limits.comparedNotes : limits.notes)
+  if (behind === null) return { numbers: found, scores, total: found.length, isExact: true }
+  // Behind those, what the index found among the newest notes, however long ago they changed.
+  const others = found.length < last ? await passingRows(search, numbers, behind) : []
+  const all = [...found, ...others].slice(0, limits.rows)
+  // All that pass without being compared were counted above; what else is not looked at may be anything.
+  return { numbers: all, scores, total: mustCompare ? all.length : limits.rows, isExact: false }
+}
+
+interface RowsByChange {
+  found: number[]
+  /** The last note that was looked at; null: there is no other. */
+  behind: SearchedNote | null
+}
+
+/** At least so many rows, unless so many notes have fewer. */
+async function rowsByChange(search: FilterSearch, rows: number, notes: number): Promise<RowsByChange> {
+  const { reader, project, filters, prepared } = search
   const found: number[] = []
-  let before: SearchedNote | null = null
-  const last = Math.min(wanted, MOST_COUNTED)
-  for (let seen = 0; seen < MOST_NOTES && found.length < last; seen += BATCH) {
-    const batch: SearchedNote[] = await newestNotes(reader, project.id, filters.after ?? 0, before, BATCH)
-    const passing = batch.filter((note) => prepared.passes(note))
-    const notes = new Map(passing.map((note) => [note.id, note]))
-    const ids = [...notes.keys()]
-    const isAnyRow = filters.kinds === undefined && filters.categories === undefined
-    const rows = isAnyRow ? await allRowsOf(reader, ids) : await matchingRowsOf(reader, expression, ids)
+  let behind: SearchedNote | null = null
+  let size = Math.min(FIRST_BATCH, notes)
+  for (let seen = 0; seen < notes && found.length < rows; size = Math.min(2 * size, LARGEST_BATCH, notes - seen)) {
+    if (behind !== null) await nextTurn()
+    const batch: SearchedNote[] = await newestNotes(reader, project.id, filters.after ?? 0, behind, size)
+    const passing = new Map(batch.filter((note) => prepared.passes(note)).map((note) => [note.id, note]))
     // One by one: a note may have more rows than a call takes arguments.
-    for (const row of rows.sort(byChange(notes))) found.push(row)
-    before = batch.at(-1) ?? null
-    if (batch.length < BATCH) return { numbers: found, scores, total: found.length, isExact: true }
+    for (const row of (await rowsOf(search, [...passing.keys()])).sort(byChange(passing))) found.push(row)
+    if (batch.length < size) return { found, behind: null }
+    seen += size
+    behind = batch.at(-1) ?? null
   }
-  // All that pass without a time were counted above; what else is not looked at may be anything.
-  const total = prepared.mustCompare ? found.length : MOST_COUNTED
-  return { numbers: found, scores, total, isExact: false }
+  return { found, behind }
+}
+
+/** What of notes that pass is to be found. */
+async function rowsOf({ reader, filters, prepared, expression }: FilterSearch, noteIds: number[]): Promise<number[]> {
+  if (noteIds.length === 0) return []
+  if (filters.categories?.length) return matchingRowsOf(reader, expression, noteIds)
+  return (await allRowsOf(reader, noteIds)).filter((number) => prepared.kinds?.has(rowOf(number).kind))
+}
+
+/** Of these rows those that pass, in their order; only those of notes that changed before the one given. */
+async function passingRows(
+  { reader, project, prepared: { mustCompare, passes } }: FilterSearch,
+  numbers: readonly number[],
+  behind: SearchedNote | null,
+): Promise<number[]> {
+  const noteIds = numbers.map((number) => rowOf(number).noteId)
+  const notes = await searchedNotes(reader, project.id, noteIds)
+  for (const note of notes.values()) {
+    const isBehind = behind === null || changedBefore(note, behind)
+    if (!isBehind || (mustCompare && !passes(note))) notes.delete(note.id)
+  }
+  return numbers.filter((number) => notes.has(rowOf(number).noteId)).sort(byChange(notes))
+}
+
+function changedBefore(note: SearchedNote, other: SearchedNote): boolean {
+  return note.updated_at === other.updated_at ? note.id < other.id : note.updated_at < other.updated_at
 }
 
 /** Of one note in its own order. */

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { before, test } from 'node:test'
+import type { SearchFilters } from '../../src/knowledge/search/filter/filters.ts'
+import { parseMetadataFilters } from '../../src/knowledge/search/filter/metadata-filter.ts'
+import { findByFilters } from '../../src/knowledge/search/find/find-by-filters.ts'
+import { rowNumber, rowOf } from '../../src/knowledge/search/row-number.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { SearchedNotes } from './knowledge-search-notes.ts'
+
+const RECIPES = 30
+const LOGS = 60
+const ALL = RECIPES + LOGS
+const LATER = 10_000
+
+/** Few notes, and limits that are as small: what holds beyond them needs no thousands. */
+eachDatabase('what is found behind thousands of newer notes', (context) => {
+  let notes: SearchedNotes
+  before(async () => {
+    notes = await SearchedNotes.open(await context.open())
+    await notes.add([
+      // The first of them was changed last.
+      ...Array.from({ length: RECIPES }, (_, n) => ({
+        id: 1 + n,
+        title: `Recipe ${1 + n}`,
+        body: 'coffee\n\n- [step] boil it\n',
+        type: 'recipe',
+        metadata: { year: 2014, title: `Recipe ${1 + n}` },
+        ...(n === 0 && { updatedAt: LATER }),
+      })),
+      ...Array.from({ length: LOGS }, (_, n) => ({
+        id: 1 + RECIPES + n,
+        title: `Entry ${1 + n}`,
+        body: 'coffee',
+        type: 'log',
+        metadata: { year: 2020 },
+        permalink: `logs/${n}`,
+      })),
+    ])
+  })
+
+  const year = (condition: unknown): SearchFilters => ({ metadata: parseMetadataFilters({ year: condition }) })
+  const recipeRows = (ids: readonly number[]) =>
+    ids.flatMap((id) => [rowNumber('note', id, 0), rowNumber('observation', id, 0)])
+  const downTo = (first: number, last: number) => Array.from({ length: first - last + 1 }, (_, n) => first - n)
+
+  test('is found by filters, in pages without gaps or repetitions', async () => {
+    const limits = { rows: 40, notes: 20, comparedNotes: 20 }
+    const expected = recipeRows([1, ...downTo(RECIPES, 2)]).slice(0, limits.rows)
+    for (const wanted of [1, 2, 3, 30, 40, 41]) {
+      const found = await findByFilters(notes.db, notes.project, { noteTypes: ['recipe'] }, wanted, limits)
+      assert.deepEqual(found.numbers.slice(0, wanted), expected.slice(0, wanted))
+      assert.deepEqual([found.total, found.isExact], [limits.rows, false])
+    }
+  })
+
+  test('is found by filters for which each note is compared, as far as that goes', async () => {
+    const recipes = recipeRows([1, ...downTo(RECIPES, 2)])
+    const steps = recipes.filter((number) => rowOf(number).kind === 'observation')
+    const asked: [SearchFilters, rows: number, expected: number[]][] = [
+      [year({ $lte: 2014 }), recipes.length + 1, recipes],
+      [{ ...year({ $lte: 2014 }), kinds: ['observation'] }, steps.length - 1, steps],
+      [{ metadata: parseMetadataFilters({ title: 'Recipe 5' }) }, 20, recipeRows([5])],
+      [{ after: LATER, noteTypes: ['recipe'] }, 20, recipeRows([1])],
+    ]
+    for (const [filters, rows, expected] of asked) {
+      const limits = { rows, notes: 5, comparedNotes: ALL + 1 }
+      const { numbers, total, isExact } = await findByFilters(notes.db, notes.project, filters, 100, limits)
+      assert.deepEqual([numbers, total, isExact], [expected, expected.length, true])
+    }
+  })
+
+  test('is said not to be all, where not everything was compared', async () => {
+    const limits = { rows: 20, notes: 20, comparedNotes: 40 }
+    const found = await findByFilters(notes.db, notes.project, year({ $lte: 2014 }), 10, limits)
+    assert.deepEqual(
+      [found.numbers.map((number) => rowOf(number).noteId), found.total, found.isExact],
+      [[1, 1], 2, false],
+    )
+  })
+})
