@@ -5,7 +5,7 @@ import { noteTally } from '../../src/knowledge/project/note-tally.ts'
 import { wordStatistics } from '../../src/knowledge/search/find/word-statistics.ts'
 import { formExpression, matchExpression } from '../../src/knowledge/search/index/match-expression.ts'
 import { writeOutdatedRows } from '../../src/knowledge/search/index/outdated-rows.ts'
-import { matchingInOrder, newestFirst } from '../../src/knowledge/search/index/store-search-index.ts'
+import { matchingInOrder, matchingWithin, newestFirst } from '../../src/knowledge/search/index/store-search-index.ts'
 import { parseQuestion, wordTerm } from '../../src/knowledge/search/question/question.ts'
 import { rowRange } from '../../src/knowledge/search/row-number.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
@@ -135,6 +135,17 @@ eachDatabase('a word that is in almost every note', (context) => {
   })
 
   if (context.engine === 'postgres') {
+    test('is looked up in some notes without reading others', async () => {
+      const scope = { projectId: notes.project.id, isOnlyProject: true, scope: [] }
+      const plan = await planOf(
+        notes.db,
+        '',
+        matchingWithin('postgres', formExpression('postgres', scope, 'common'), [1, 2]),
+      )
+      assert.match(plan, /Index Scan using note_search_pkey on note_search one.*\n +Index Cond/)
+      assert.doesNotMatch(plan, /Backward|Bitmap|Seq Scan/)
+    })
+
     test('is looked for in long notes without reading others', async () => {
       const scope = { projectId: notes.project.id, isOnlyProject: true, scope: [] }
       const input = { ...scope, beginnings: new Map(), common: new Set<string>(), notes: MANY }

@@ -2,7 +2,11 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import type { SearchFilters } from '../../src/knowledge/search/filter/filters.ts'
 import { parseMetadataFilters } from '../../src/knowledge/search/filter/metadata-filter.ts'
+import { prepareFilters } from '../../src/knowledge/search/filter/passing-notes.ts'
+import { type ComparedSearch, comparedRows } from '../../src/knowledge/search/find/compared-rows.ts'
 import { findByFilters } from '../../src/knowledge/search/find/find-by-filters.ts'
+import { exactExpression } from '../../src/knowledge/search/index/match-expression.ts'
+import { matchingRowsOf } from '../../src/knowledge/search/index/store-search-index.ts'
 import { rowNumber, rowOf } from '../../src/knowledge/search/row-number.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { SearchedNotes } from './knowledge-search-notes.ts'
@@ -76,5 +80,49 @@ eachDatabase('what is found behind thousands of newer notes', (context) => {
       [found.numbers.map((number) => rowOf(number).noteId), found.total, found.isExact],
       [[1, 1], 2, false],
     )
+  })
+
+  const compared = (filters: SearchFilters): ComparedSearch => {
+    const { db: reader, project } = notes
+    const expression = exactExpression(
+      reader.engine,
+      { projectId: project.id, isOnlyProject: false, scope: [] },
+      'coffee',
+    )
+    return { reader, project, expression, filters, prepared: prepareFilters(filters) }
+  }
+  const idsOf = (numbers: readonly number[]) => numbers.map((number) => rowOf(number).noteId)
+
+  test('is found by a word that newer notes have as well, and a filter for which each note is compared', async () => {
+    const limits = { rows: 20, allRows: 100, notes: 0, lookedUp: 0 }
+    const some = await comparedRows(compared(year({ $lte: 2014 })), 10, limits)
+    assert.deepEqual([idsOf(some.numbers), some.isExact], [downTo(RECIPES, 11), false])
+    assert.equal(some.comparedTo, rowNumber('note', 11, 0))
+    const all = await comparedRows(compared(year({ $lte: 2014 })), 20, limits)
+    assert.deepEqual([idsOf(all.numbers), all.isExact, all.comparedTo], [downTo(RECIPES, 1), true, null])
+    const none = await comparedRows(compared(year({ $lte: 2014 })), 10, { ...limits, allRows: LOGS })
+    assert.deepEqual([none.numbers, none.total, none.isExact], [[], 0, false])
+  })
+
+  test('is found by a word and the time of a late change', async () => {
+    const limits = { rows: 20, allRows: 20, notes: ALL + 1, lookedUp: 1 }
+    const late = await comparedRows(compared({ after: LATER }), 10, limits)
+    assert.deepEqual([idsOf(late.numbers), late.isExact], [[1], true])
+    assert.equal(late.changedAt?.get(late.numbers[0] as number), LATER)
+  })
+
+  test('is found by a word and a time since which most notes were changed, the last changed first', async () => {
+    const limits = { rows: 20, allRows: ALL + 20, notes: ALL + 1, lookedUp: 0 }
+    const all = await comparedRows(compared({ after: 1 }), ALL, limits)
+    assert.deepEqual([new Set(idsOf(all.numbers)), all.isExact], [new Set(downTo(ALL, 1)), true])
+    // Of the last page that is read the last note may not be all there.
+    const some = await comparedRows(compared({ after: 1 }), ALL, { ...limits, allRows: 40, lookedUp: 5 })
+    assert.deepEqual([new Set(idsOf(some.numbers)), some.isExact], [new Set([1, ...downTo(ALL, ALL - 42)]), false])
+  })
+
+  test('is looked up in single notes', async () => {
+    const { reader, expression } = compared({})
+    assert.deepEqual(idsOf(await matchingRowsOf(reader, expression, [3, 7, 40])), [40, 7, 3])
+    assert.deepEqual(await matchingRowsOf(reader, expression, []), [])
   })
 })

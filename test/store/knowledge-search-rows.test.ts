@@ -89,7 +89,7 @@ eachDatabase('the index of words', (context) => {
   async function rowsWith(db: Database, word: string): Promise<ReturnType<typeof rowOf>[]> {
     const { rows } = await (db.engine === 'sqlite'
       ? sql<{ id: number }>`select rowid as id from note_search where note_search match ${`"${word}"`} order by rowid`
-      : matchingInOrder(`'${word}'`, 1_000, true)
+      : matchingInOrder(`'${word}'`, 1_000, { isOldest: true })
     ).execute(db.query)
     return rows.map(({ id }) => rowOf(id))
   }

@@ -92,7 +92,8 @@ export async function findMentioning(
   const rows =
     reader.engine === 'sqlite'
       ? await reader.run(mentioningOnSqlite, { question, ...input })
-      : (await mentioningAmong(matchingInOrder(question, LOOKED_AT, true), input).execute(reader.query)).rows
+      : (await mentioningAmong(matchingInOrder(question, LOOKED_AT, { isOldest: true }), input).execute(reader.query))
+          .rows
   return rows.map(({ id }) => id)
 }
 

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Reader } from '../../../platform/storage/database.ts'
 import type { Project } from '../../note/note.ts'
 import type { SearchFilters } from '../filter/filters.ts'
@@ -8,10 +7,8 @@ import { allRowsOf, matchingRows, matchingRowsOf } from '../index/store-search-i
 import { rowOf } from '../row-number.ts'
 import { MOST_COUNTED } from './candidates.ts'
 import { NO_ROWS, type OrderedRows } from './find-by-tree.ts'
-import { newestNotes, type SearchedNote, searchedNotes } from './store-search-notes.ts'
-
-const FIRST_BATCH = 100
-const LARGEST_BATCH = 1_000
+import { noteBatches } from './note-batches.ts'
+import { type SearchedNote, searchedNotes } from './store-search-notes.ts'
 
 /** How far is looked when there are too many rows to sort. */
 export interface FilterLimits {
@@ -75,23 +72,19 @@ async function rowsByChange(search: FilterSearch, rows: number, notes: number): 
   const { reader, project, filters, prepared } = search
   const found: number[] = []
   let behind: SearchedNote | null = null
-  let size = Math.min(FIRST_BATCH, notes)
-  for (let seen = 0; seen < notes && found.length < rows; size = Math.min(2 * size, LARGEST_BATCH, notes - seen)) {
-    if (behind !== null) await nextTurn()
-    const batch: SearchedNote[] = await newestNotes(reader, project.id, filters.after ?? 0, behind, size)
-    const passing = new Map(batch.filter((note) => prepared.passes(note)).map((note) => [note.id, note]))
+  for await (const batch of noteBatches(reader, project.id, filters.after ?? 0, notes)) {
+    const passing = new Map(batch.notes.filter((note) => prepared.passes(note)).map((note) => [note.id, note]))
     // One by one: a note may have more rows than a call takes arguments.
     for (const row of (await rowsOf(search, [...passing.keys()])).sort(byChange(passing))) found.push(row)
-    if (batch.length < size) return { found, behind: null }
-    seen += size
-    behind = batch.at(-1) ?? null
+    if (batch.isLast) return { found, behind: null }
+    behind = batch.notes.at(-1) ?? null
+    if (found.length >= rows) break
   }
   return { found, behind }
 }
 
 /** What of notes that pass is to be found. */
 async function rowsOf({ reader, filters, prepared, expression }: FilterSearch, noteIds: number[]): Promise<number[]> {
-  if (noteIds.length === 0) return []
   if (filters.categories?.length) return matchingRowsOf(reader, expression, noteIds)
   return (await allRowsOf(reader, noteIds)).filter((number) => prepared.kinds?.has(rowOf(number).kind))
 }

@@ -14,7 +14,8 @@ import {
 import { beginningsOf, matchingRows } from '../index/store-search-index.ts'
 import type { Node } from '../question/question.ts'
 import { rowNumber, rowOf } from '../row-number.ts'
-import { type Candidates, comparedRows, FEW_RANKED, MOST_COUNTED, MOST_RANKED, newestRows } from './candidates.ts'
+import { type Candidates, FEW_RANKED, MOST_COUNTED, MOST_RANKED, newestRows } from './candidates.ts'
+import { type ComparedSearch, comparedRows, passingRows } from './compared-rows.ts'
 import { scoreRows } from './score-rows.ts'
 import { isOnlyProject, noteNumber } from './store-search-notes.ts'
 import { titledSo } from './titled-so.ts'
@@ -80,16 +81,18 @@ export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
   }
   const expression = matchExpression(engine, input)
   const most = isCounted ? MOST_RANKED : FEW_RANKED
-  const found = prepared.mustCompare
-    ? await comparedRows(reader, project, expression, filters, prepared)
-    : await newestRows(reader, expression, most, isCounted || wanted > most)
+  const compared: ComparedSearch | null = prepared.mustCompare
+    ? { reader, project, expression, filters, prepared }
+    : null
+  const found =
+    compared === null
+      ? await newestRows(reader, expression, most, isCounted || wanted > most)
+      : await comparedRows(compared, Math.max(most, Math.min(wanted, MOST_COUNTED)))
   const ranked = new Set(found.numbers.slice(0, most))
-  if (found.numbers.length > most) {
-    const isPassing = prepared.mustCompare ? new Set(found.numbers) : null
+  if (found.changedAt === null && (found.numbers.length > most || !found.isExact)) {
     for (const promising of promisingExpressions(engine, input, expression, statistics)) {
-      for (const number of await matchingRows(reader, promising, MOST_PROMISING)) {
-        if (isPassing === null || isPassing.has(number)) ranked.add(number)
-      }
+      const numbers = await matchingRows(reader, promising, MOST_PROMISING)
+      for (const number of await passing(compared, found, numbers)) ranked.add(number)
     }
   }
   const scores = await scoreRows(reader, [...ranked], words, statistics)
@@ -97,10 +100,23 @@ export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
   return {
     numbers: await inOrder(reader, expression, { found, ranked, scores, wanted }),
     scores,
-    total: found.total,
+    total: compared === null ? found.total : new Set([...found.numbers, ...ranked]).size,
     isExact: found.isExact && !begunWords(tree).some((word) => isApproximate(input, word)),
     statistics,
   }
+}
+
+/** Of rows that match those that pass the filters. */
+async function passing(
+  search: ComparedSearch | null,
+  { numbers: known, comparedTo }: Candidates,
+  numbers: readonly number[],
+): Promise<readonly number[]> {
+  if (search === null) return numbers
+  const isPassing = new Set(known)
+  const others = comparedTo === null ? [] : numbers.filter((number) => number < comparedTo)
+  for (const number of (await passingRows(search, others)).keys()) isPassing.add(number)
+  return numbers.filter((number) => isPassing.has(number))
 }
 
 /** What is called just so comes first, however often others say it. */
@@ -156,7 +172,7 @@ async function inOrder(reader: Reader, expression: string, ranking: Ranking): Pr
   if (found.changedAt !== null) return bestFirst(found.numbers, scores, found.changedAt).slice(0, wanted)
   const first = bestFirst(ranked, scores, null)
   const last = Math.min(wanted, MOST_COUNTED)
-  if (last <= first.length || found.total <= first.length) return first.slice(0, last)
+  if (last <= first.length || (!found.isWhole && found.total <= first.length)) return first.slice(0, last)
   const newest = found.isWhole ? found.numbers : await matchingRows(reader, expression, last + first.length)
   return [...first, ...newest.filter((number) => !ranked.has(number))].slice(0, last)
 }

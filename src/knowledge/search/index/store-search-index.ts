@@ -44,11 +44,23 @@ interface Asked {
 /** Read backwards, and no further than the limit. Without rows that are split: those must be looked at more closely. */
 export const newestFirst = (engine: Engine, expression: string, limit: number) => inOrder(engine, expression, limit)
 
-function inOrder(engine: Engine, expression: string, limit: number, isOldest = false): RawBuilder<{ id: number }> {
+interface Order {
+  isOldest?: boolean
+  /** Only rows with lower numbers than this. */
+  below?: number | undefined
+}
+
+function inOrder(
+  engine: Engine,
+  expression: string,
+  limit: number,
+  { isOldest = false, below }: Order = {},
+): RawBuilder<{ id: number }> {
   const split = engine === 'sqlite' ? null : splitRows(expression)
   return sql`
     select ${numberOf(engine)} as id from note_search s
     where ${matches(engine, expression)} and ${isNoRepeat(engine)} ${split === null ? sql`` : sql`and ${split.isOther}`}
+      ${below === undefined ? sql`` : sql`and ${numberOf(engine)} < ${below}`}
     order by ${numberOf(engine)} ${orderOf(isOldest)} limit ${limit}`
 }
 
@@ -57,32 +69,44 @@ function orderOf(isOldest: boolean): RawBuilder<unknown> {
 }
 
 /** PostgreSQL: the numbers of all rows that match, in their order, no more than the limit. */
-export function matchingInOrder(expression: string, limit: number, isOldest = false): RawBuilder<{ id: number }> {
-  const whole = inOrder('postgres', expression, limit, isOldest)
+export function matchingInOrder(expression: string, limit: number, wanted: Order = {}): RawBuilder<{ id: number }> {
+  const whole = inOrder('postgres', expression, limit, wanted)
   const split = splitRows(expression)
   if (split === null) return whole
+  const { isOldest = false, below } = wanted
   const order = orderOf(isOldest)
+  const isBelow = below === undefined ? sql`` : sql`where id < ${below}`
   // NOTE Collected first, whatever the limit: they are few, and read from the end all others would be looked at. Then looked at one by
   // one, no further than the limit.
   return sql`
     select id from ((${whole}) union all (
       with possible as materialized (${split.possible})
-      select id from (select id from possible order by id ${order} offset 0) one
+      select id from (select id from possible ${isBelow} order by id ${order} offset 0) one
       where (select ${split.matches} and ${isNoRepeat('postgres')} from note_search s where s.id = one.id) limit ${limit}
     )) found order by id ${order} limit ${limit}`
 }
 
 const rowsOnSqlite = statement<Asked, { id: number }>((_query, p) => newestFirst('sqlite', p('expression'), p('limit')))
+const rowsBelowOnSqlite = statement<Asked & { below: number }, { id: number }>((_query, p) =>
+  inOrder('sqlite', p('expression'), p('limit'), { below: p('below') }),
+)
 
 /**
- * The numbers of rows that match, those of the newest notes first.
+ * The numbers of rows that match, those of the newest notes first; those before `below`, where that is given.
  * NOTE No prepared statement on PostgreSQL: it plans by the words, whether to read rows from the end or to collect them first.
  */
-export async function matchingRows(reader: Reader, expression: string, limit: number): Promise<number[]> {
+export async function matchingRows(
+  reader: Reader,
+  expression: string,
+  limit: number,
+  below?: number,
+): Promise<number[]> {
   const rows =
-    reader.engine === 'sqlite'
-      ? await reader.run(rowsOnSqlite, { expression, limit })
-      : (await matchingInOrder(expression, limit).execute(reader.query)).rows
+    reader.engine === 'postgres'
+      ? (await matchingInOrder(expression, limit, { below }).execute(reader.query)).rows
+      : below === undefined
+        ? await reader.run(rowsOnSqlite, { expression, limit })
+        : await reader.run(rowsBelowOnSqlite, { expression, limit, below })
   return rows.map(({ id }) => id)
 }
 
@@ -92,16 +116,37 @@ export async function matchingRowsOf(
   expression: string,
   noteIds: readonly number[],
 ): Promise<number[]> {
-  const { engine } = reader
-  const number = numberOf(engine)
-  const { rows } = await sql<{ id: number }>`
-    select ${number} as id
-    from ${numbersIn(engine, JSON.stringify(noteIds))} wanted ${sql.raw(engine === 'sqlite' ? '' : '(value)')}
-    cross join note_search s
-    where ${number} between wanted.value * ${sql.lit(ROWS_PER_NOTE)} and (wanted.value + 1) * ${sql.lit(ROWS_PER_NOTE)} - 1
-      and ${matchesAny(engine, expression)} and ${isNoRepeat(engine)}
-    order by ${number} desc`.execute(reader.query)
+  if (noteIds.length === 0) return []
+  const { rows } = await matchingWithin(reader.engine, expression, noteIds).execute(reader.query)
   return rows.map(({ id }) => id)
+}
+
+export function matchingWithin(
+  engine: Engine,
+  expression: string,
+  noteIds: readonly number[],
+): RawBuilder<{ id: number }> {
+  const wanted = numbersIn(engine, JSON.stringify(noteIds))
+  return engine === 'sqlite' ? withinOnSqlite(expression, wanted) : withinOnPostgres(expression, wanted)
+}
+
+function withinOnSqlite(expression: string, wanted: RawBuilder<number>): RawBuilder<{ id: number }> {
+  return sql`
+    select s.rowid as id from ${wanted} wanted cross join note_search s
+    where s.rowid between wanted.value * ${sql.lit(ROWS_PER_NOTE)} and (wanted.value + 1) * ${sql.lit(ROWS_PER_NOTE)} - 1
+      and ${matches('sqlite', expression)} and ${isNoRepeat('sqlite')}
+    order by s.rowid desc`
+}
+
+/** NOTE Without the offset PostgreSQL collects all rows that match, and looks which of them are wanted. */
+function withinOnPostgres(expression: string, wanted: RawBuilder<number>): RawBuilder<{ id: number }> {
+  return sql`
+    select s.id from ${wanted} wanted (value) cross join lateral (
+      select * from note_search one
+      where one.id between wanted.value * ${sql.lit(ROWS_PER_NOTE)} and (wanted.value + 1) * ${sql.lit(ROWS_PER_NOTE)} - 1 offset 0
+    ) s
+    where ${matchesAny('postgres', expression)} and ${isNoRepeat('postgres')}
+    order by s.id desc`
 }
 
 const counted = (rows: RawBuilder<unknown>) => sql`select count(*) as count, min(id) as lowest from (${rows}) found`
