@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { namesOf } from '../../src/knowledge/link/names.ts'
+import { insertNames } from '../../src/knowledge/link/store-names.ts'
 import type { SearchFilters } from '../../src/knowledge/search/filter/filters.ts'
 import { parseMetadataFilters } from '../../src/knowledge/search/filter/metadata-filter.ts'
 import { prepareFilters } from '../../src/knowledge/search/filter/passing-notes.ts'
 import { type ComparedSearch, comparedRows } from '../../src/knowledge/search/find/compared-rows.ts'
 import { findByFilters } from '../../src/knowledge/search/find/find-by-filters.ts'
+import { findByTitle } from '../../src/knowledge/search/find/find-by-title.ts'
 import { exactExpression } from '../../src/knowledge/search/index/match-expression.ts'
 import { matchingRowsOf } from '../../src/knowledge/search/index/store-search-index.ts'
 import { rowNumber, rowOf } from '../../src/knowledge/search/row-number.ts'
@@ -15,6 +18,8 @@ const RECIPES = 30
 const LOGS = 60
 const ALL = RECIPES + LOGS
 const LATER = 10_000
+/** Of the recipes the one whose title is the folder of all others. */
+const TITLED = 2
 
 /** Few notes, and limits that are as small: what holds beyond them needs no thousands. */
 eachDatabase('what is found behind thousands of newer notes', (context) => {
@@ -25,7 +30,7 @@ eachDatabase('what is found behind thousands of newer notes', (context) => {
       // The first of them was changed last.
       ...Array.from({ length: RECIPES }, (_, n) => ({
         id: 1 + n,
-        title: `Recipe ${1 + n}`,
+        title: 1 + n === TITLED ? 'Logs' : `Recipe ${1 + n}`,
         body: 'coffee\n\n- [step] boil it\n',
         type: 'recipe',
         metadata: { year: 2014, title: `Recipe ${1 + n}` },
@@ -40,6 +45,8 @@ eachDatabase('what is found behind thousands of newer notes', (context) => {
         permalink: `logs/${n}`,
       })),
     ])
+    const names = namesOf({ title: 'Logs', permalink: null, file_path: 'Logs.md' }, [])
+    await notes.db.write((tx) => insertNames(tx, { projectId: notes.project.id, noteId: TITLED }, names))
   })
 
   const year = (condition: unknown): SearchFilters => ({ metadata: parseMetadataFilters({ year: condition }) })
@@ -124,5 +131,36 @@ eachDatabase('what is found behind thousands of newer notes', (context) => {
     const { reader, expression } = compared({})
     assert.deepEqual(idsOf(await matchingRowsOf(reader, expression, [3, 7, 40])), [40, 7, 3])
     assert.deepEqual(await matchingRowsOf(reader, expression, []), [])
+  })
+
+  const titled = (text: string, wanted: number, filters: SearchFilters = {}, allRows = 100) =>
+    findByTitle(notes.db, notes.project, text, { kinds: ['note'], ...filters }, wanted, { rows: 20, allRows })
+
+  test('is found by its exact title, although newer notes are called so otherwise', async () => {
+    for (const allRows of [20, 40, 100]) {
+      const { numbers, isExact } = await titled('Logs', 10, {}, allRows)
+      assert.deepEqual([idsOf(numbers), isExact], [[TITLED], allRows > LOGS])
+    }
+  })
+
+  test('is found by its title in pages without gaps or repetitions, the best first', async () => {
+    for (const wanted of [1, 20, 21, 41, LOGS, LOGS + 1]) {
+      const { numbers, scores, total, isExact } = await titled('entry', wanted)
+      const isWhole = wanted > 40
+      assert.deepEqual(
+        [idsOf(numbers), isExact],
+        [downTo(ALL, isWhole ? RECIPES + 1 : ALL + 1 - 20 * Math.ceil(wanted / 20)), isWhole],
+      )
+      assert.equal(total, numbers.length)
+      const inOrder = numbers.map((number) => scores.get(number) as number)
+      assert.deepEqual(
+        inOrder,
+        inOrder.toSorted((one, other) => other - one),
+      )
+    }
+  })
+
+  test('is found by its title and the time of a late change', async () => {
+    assert.deepEqual(idsOf((await titled('recipe', 1, { after: 1 })).numbers), [1, ...downTo(RECIPES, 3)])
   })
 })

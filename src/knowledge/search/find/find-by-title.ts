@@ -1,17 +1,37 @@
+import type { Micros } from '../../../platform/clock/clock.ts'
 import type { Reader } from '../../../platform/storage/database.ts'
 import type { Project } from '../../note/note.ts'
 import type { SearchFilters } from '../filter/filters.ts'
-import { prepareFilters } from '../filter/passing-notes.ts'
+import { type PreparedFilters, prepareFilters } from '../filter/passing-notes.ts'
 import { all, nameExpression, scopeExpression } from '../index/match-expression.ts'
-import { matchingRows } from '../index/store-search-index.ts'
 import { type Node, parseQuestion } from '../question/question.ts'
 import { rowOf } from '../row-number.ts'
 import { indexWords } from '../words/search-text.ts'
 import { stemOf } from '../words/stem.ts'
 import { bestFirst, NO_ROWS, type OrderedRows } from './find-by-tree.ts'
-import { searchedNotes, titlesOf } from './store-search-notes.ts'
+import { matchingPages } from './matching-pages.ts'
+import { type SearchedNote, searchedNotes, titlesOf } from './store-search-notes.ts'
+import { matchingTitled, titledSo } from './titled-so.ts'
 
-const MOST_COMPARED = 5_000
+/** How far is looked where many notes are called like it. */
+export interface TitleLimits {
+  /** Notes that are put in one order. */
+  rows: number
+  /** Notes that are looked at while too few of them fit. */
+  allRows: number
+}
+
+const LIMITS: TitleLimits = { rows: 5_000, allRows: 50_000 }
+const NO_NOTES: ReadonlySet<number> = new Set()
+
+interface TitleSearch {
+  reader: Reader
+  project: Project
+  text: string
+  tree: Node
+  words: readonly string[]
+  prepared: PreparedFilters
+}
 
 /** Notes by the words of their titles; those first of whose title most was asked for. */
 export async function findByTitle(
@@ -19,6 +39,8 @@ export async function findByTitle(
   project: Project,
   text: string,
   filters: SearchFilters,
+  wanted: number,
+  limits = LIMITS,
 ): Promise<OrderedRows> {
   const { engine } = reader
   const { tree, words } = parseQuestion(text)
@@ -32,27 +54,59 @@ export async function findByTitle(
   })
   // What a note is called is more than its title, which is therefore compared.
   const names = nameExpression(engine, project.id, tree, true)
-  const found = await matchingRows(reader, names === null ? scope : all(engine, names, scope), MOST_COMPARED + 1)
-  const ids = found.slice(0, MOST_COMPARED).map((number) => rowOf(number).noteId)
+  const expression = names === null ? scope : all(engine, names, scope)
+  const search: TitleSearch = { reader, project, text, tree, words, prepared }
+  // In their order.
+  const scores = new Map<number, number>()
+  const changedAt = filters.after === undefined ? null : new Map<number, Micros>()
+  let least = Number.POSITIVE_INFINITY
+  let isFirst = true
+  let isExact = false
+  for await (const { numbers, isLast } of matchingPages(reader, expression, limits)) {
+    const titled = isFirst && !isLast ? await titledSo(reader, project, words) : NO_NOTES
+    const older = await matchingTitled(reader, expression, titled, new Set(numbers))
+    const added = new Map<number, number>()
+    for (const { number, score, note } of await fittingRows(search, [...older, ...numbers])) {
+      if (scores.has(number)) continue
+      // What was put in order before stays in front.
+      added.set(number, Math.min(score, least))
+      changedAt?.set(number, note?.updated_at ?? 0)
+    }
+    for (const number of bestFirst(added.keys(), added, null)) {
+      least = added.get(number) as number
+      scores.set(number, least)
+    }
+    isFirst = false
+    isExact = isLast
+    // Which ones changed last is known when all were looked at.
+    if (changedAt === null && scores.size >= wanted) break
+  }
+  const numbers = changedAt === null ? [...scores.keys()] : bestFirst(scores.keys(), scores, changedAt)
+  return { numbers, scores, total: numbers.length, isExact }
+}
+
+interface FittingRow {
+  number: number
+  score: number
+  /** Where it had to be looked at. */
+  note: SearchedNote | undefined
+}
+
+async function fittingRows(search: TitleSearch, numbers: readonly number[]): Promise<FittingRow[]> {
+  const { reader, project, text, tree, words, prepared } = search
+  const ids = numbers.map((number) => rowOf(number).noteId)
   const titles = await titlesOf(reader, ids)
   const notes = prepared.mustCompare ? await searchedNotes(reader, project.id, ids) : null
-  const scores = new Map<number, number>()
   const asked = spelling(text)
-  for (const number of found.slice(0, MOST_COMPARED)) {
+  return numbers.flatMap((number) => {
     const { noteId } = rowOf(number)
     const title = titles.get(noteId) ?? ''
     const own = indexWords(title)
     const note = notes?.get(noteId)
-    if (!fits(tree, own) || (notes !== null && (note === undefined || !prepared.passes(note)))) continue
+    if (!fits(tree, own) || (notes !== null && (note === undefined || !prepared.passes(note)))) return []
     // "C" has the words of "C++" and "C#", and is neither.
-    scores.set(number, share(own, words) + (spelling(title) === asked ? 1 : 0))
-  }
-  const changedAt =
-    notes === null || filters.after === undefined
-      ? null
-      : new Map([...scores.keys()].map((number) => [number, notes.get(rowOf(number).noteId)?.updated_at ?? 0]))
-  const numbers = bestFirst(scores.keys(), scores, changedAt)
-  return { numbers, scores, total: numbers.length, isExact: found.length <= MOST_COMPARED }
+    return [{ number, score: share(own, words) + (spelling(title) === asked ? 1 : 0), note }]
+  })
 }
 
 function spelling(text: string): string {

@@ -65,7 +65,7 @@ function orderedRows(
     }
     case 'title': {
       const only = onlyNotes(filters)
-      return only === null ? NO_ROWS : findByTitle(reader, project, main.text, only)
+      return only === null ? NO_ROWS : findByTitle(reader, project, main.text, only, wanted)
     }
     case 'permalink':
     case 'permalink_match':
