@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { CompiledQuery, type RawBuilder, sql } from 'kysely'
+import { namesOf } from '../../src/knowledge/link/names.ts'
+import { insertNames } from '../../src/knowledge/link/store-names.ts'
 import { noteTally } from '../../src/knowledge/project/note-tally.ts'
+import { parseMetadataFilters } from '../../src/knowledge/search/filter/metadata-filter.ts'
 import { wordStatistics } from '../../src/knowledge/search/find/word-statistics.ts'
 import { formExpression, matchExpression } from '../../src/knowledge/search/index/match-expression.ts'
 import { writeOutdatedRows } from '../../src/knowledge/search/index/outdated-rows.ts'
@@ -16,11 +19,12 @@ import { SearchedNotes } from './knowledge-search-notes.ts'
 
 const MANY = 10_500
 const FIRST = 200
+const TITLED = 150
 
 /** So many notes that say the same, as one statement each; SQLite's index reads them by itself when it starts. */
 async function addMany(notes: SearchedNotes): Promise<void> {
   const { db, project } = notes
-  const { content: _, ...like } = plainNote(project, FIRST, { title: 'Plain', permalink: null })
+  const { content: _, ...like } = plainNote(project, FIRST, { title: 'Plain sheet', permalink: null })
   await db.write((tx) => insertPlainNote(tx, { ...like, content: 'common words' }))
   const columns = Object.keys(like).filter((key) => !['id', 'external_id', 'file_path'].includes(key))
   await db.write(async (tx) => {
@@ -37,7 +41,8 @@ async function addMany(notes: SearchedNotes): Promise<void> {
       const rows = rowRange(1).first
       await sql`
         insert into note_search (id, document, words)
-        select id * ${sql.lit(rows)}, ('''common'':1 ''words'':2 ''+word'' ''=kn'' ''=tnote'' ''=p' || project_id || '''')::tsvector, '\\x00000000'
+        select id * ${sql.lit(rows)}, ('''common'':3 ''words'':4 ''+word'' ''plain'':1 ''sheet'':2 ''=kn'' ''=tnote'' ''=p' || project_id
+          || ''' ''=n' || project_id || 'nplain''')::tsvector, '\\x00000000'
         from notes where id > ${sql.lit(FIRST)}`.execute(tx.query)
     }
   })
@@ -52,8 +57,11 @@ eachDatabase('a word that is in almost every note', (context) => {
       { id: 1, title: 'Common', body: 'the oldest' },
       { id: 2, title: 'Second', body: 'common and exceptional' },
       { id: 3, title: 'Third', body: 'common and regular' },
+      { id: TITLED, title: 'Plain', body: 'sheets' },
       ...Array.from({ length: 120 }, (_, n) => ({ id: 4 + n, title: `Early ${n}`, body: 'regular' })),
     ])
+    const names = namesOf({ title: 'Plain', permalink: null, file_path: 'Plain.md' }, [])
+    await notes.db.write((tx) => insertNames(tx, { projectId: notes.project.id, noteId: TITLED }, names))
     if (notes.db.engine === 'postgres') {
       // The first of the many, which was written as a bare row.
       assert.equal(await writeOutdatedRows(notes.db), 1)
@@ -73,6 +81,16 @@ eachDatabase('a word that is in almost every note', (context) => {
       rows.map(({ noteId }) => noteId),
       [1, FIRST + MANY],
     )
+  })
+
+  test('still finds first what is called just so, where thousands of newer ones have it in their titles', async () => {
+    const page = { limit: 2, offset: 0 }
+    const { rows, total, isExact } = await notes.text('plain', {}, page)
+    assert.deepEqual([rows[0]?.noteId, total, isExact], [TITLED, 10_000, false])
+    const titled = await notes.find({ mode: 'title', text: 'Plain' }, {}, page)
+    assert.equal(titled.rows[0]?.noteId, TITLED)
+    const filter = { metadata: parseMetadataFilters({ year: { $gt: 2_000 } }) }
+    assert.deepEqual((await notes.text('plain', filter, page)).rows, [])
   })
 
   test('does not hide what has a rare word', async () => {

@@ -18,7 +18,7 @@ import { type Candidates, FEW_RANKED, MOST_COUNTED, MOST_RANKED, newestRows } fr
 import { type ComparedSearch, comparedRows, passingRows } from './compared-rows.ts'
 import { scoreRows } from './score-rows.ts'
 import { isOnlyProject, noteNumber } from './store-search-notes.ts'
-import { titledSo } from './titled-so.ts'
+import { matchingTitled, titledSo } from './titled-so.ts'
 import { commonAsWritten, type WordStatistics, wordStatistics } from './word-statistics.ts'
 
 /** Rows in their order, as many as are wanted. */
@@ -89,14 +89,21 @@ export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
       ? await newestRows(reader, expression, most, isCounted || wanted > most)
       : await comparedRows(compared, Math.max(most, Math.min(wanted, MOST_COUNTED)))
   const ranked = new Set(found.numbers.slice(0, most))
-  if (found.changedAt === null && (found.numbers.length > most || !found.isExact)) {
+  // Rows that are not among these may be better.
+  const isMore = found.changedAt === null && (found.numbers.length > most || !found.isExact)
+  if (isMore) {
     for (const promising of promisingExpressions(engine, input, expression, statistics)) {
       const numbers = await matchingRows(reader, promising, MOST_PROMISING)
       for (const number of await passing(compared, found, numbers)) ranked.add(number)
     }
   }
+  const titled = await titledSo(reader, project, words)
+  if (isMore) {
+    const older = await matchingTitled(reader, expression, titled, ranked)
+    for (const number of await passing(compared, found, older)) ranked.add(number)
+  }
   const scores = await scoreRows(reader, [...ranked], words, statistics)
-  raise(scores, await titledSo(reader, project, words))
+  raise(scores, titled)
   return {
     numbers: await inOrder(reader, expression, { found, ranked, scores, wanted }),
     scores,
