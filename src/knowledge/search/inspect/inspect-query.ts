@@ -6,10 +6,10 @@ import type { Page } from '../find/store-search.ts'
 import { type Hit, typeOfKind, type Via } from '../hit.ts'
 import type { SearchRequest } from '../search-request.ts'
 import type { SearchService } from '../search-service.ts'
+import { candidateWindow } from './candidate-window.ts'
 import type { QueryTrace } from './schema-inspect.ts'
 
 const MOST_REJECTIONS = 100
-const MOST_CANDIDATES = 1_000
 const MOST_CHUNKS = 20
 
 /** How a search comes to its answer. */
@@ -21,7 +21,8 @@ export async function inspectQuery(
   page: Page,
 ): Promise<QueryTrace> {
   const found = await service.find(project, request, page)
-  const hits = found.hits.slice(0, MOST_CANDIDATES)
+  const { start, end } = candidateWindow(page, found.offset)
+  const hits = found.hits.slice(start, end)
   const rejected = found.rejected.slice(0, MOST_REJECTIONS)
   const shown = [...hits, ...rejected, ...hits.flatMap(({ via }) => via ?? [])]
   const notes = await hitNotes(db, project.id, [...new Set(shown.map(({ noteId }) => noteId))])
@@ -41,7 +42,7 @@ export async function inspectQuery(
     graph_expansion: found.isExpanded,
     candidates: hits.flatMap((hit, at) => {
       const { score, words, similarity, chunks } = hit
-      const rank = found.offset + at + 1
+      const rank = found.offset + start + at + 1
       const isOnPage = rank > page.offset && rank <= page.offset + page.limit
       return rowOf(notes, hit).map((row) => ({
         ...row,
