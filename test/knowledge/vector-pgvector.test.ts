@@ -4,9 +4,14 @@ import { after, before, describe, test } from 'node:test'
 import { NearTableKeeper } from '../../src/knowledge/semantic/search/near-table-keeper.ts'
 import { NearTable } from '../../src/knowledge/semantic/search/store-near-table.ts'
 import { connectVectors, type VectorConnection } from '../../src/knowledge/semantic/search/store-vector-connection.ts'
-import { VectorSource } from '../../src/knowledge/semantic/search/store-vector-source.ts'
+import {
+  endOfChange,
+  type StoredVector,
+  VectorSource,
+} from '../../src/knowledge/semantic/search/store-vector-source.ts'
 import { VectorKeeper } from '../../src/knowledge/semantic/search/vector-keeper.ts'
 import { openVectorSearch } from '../../src/knowledge/semantic/search/vector-search.ts'
+import { encodeVector } from '../../src/knowledge/semantic/vector-bytes.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { migrate } from '../../src/platform/storage/migrate.ts'
@@ -44,11 +49,11 @@ describe('the search by meaning with pgvector', () => {
     await server[Symbol.asyncDispose]()
   })
 
-  function keeper({ most = 1_000, maxBytes = 16 * 1_048_576 } = {}) {
+  function keeper({ most = 1_000, maxBytes = 16 * 1_048_576, table: used = table } = {}) {
     const source = new VectorSource(connection)
     const memory = new VectorKeeper(source, maxBytes)
     const onTrouble = (error: unknown) => trouble.push(error)
-    return { memory, near: new NearTableKeeper({ source, table, memory, onTrouble, most }) }
+    return { memory, near: new NearTableKeeper({ source, table: used, memory, onTrouble, most }) }
   }
 
   function someNotes(count: number, first = 1): Notes {
@@ -131,6 +136,58 @@ describe('the search by meaning with pgvector', () => {
       ]),
     )
     await assertNearest(keeper().near, 4, notes, 50)
+  })
+
+  test('takes over notes of many chunks in parts, one after the other, and goes on behind the last of them', async () => {
+    const ofNote = Array.from({ length: 120 }, () => randomVector(D, random))
+    const notes: Notes = new Map(Array.from({ length: 12 }, (_, at) => [at + 1, ofNote]))
+    await new VectorRows(db, 7).put(notes)
+    const key = { projectId: 7, modelId: 1 }
+    const parts: [after: number, chunks: number][] = []
+    let atOnce = 0
+    const watched = Object.create(table, {
+      add: {
+        value: async (dimensions: number, rows: readonly StoredVector[]) => {
+          assert.equal(++atOnce, 1)
+          parts.push([(await table.state(key)).note_id, rows.length])
+          await table.add(dimensions, rows)
+          atOnce--
+        },
+      },
+      state: { value: table.state.bind(table) },
+      setState: { value: table.setState.bind(table) },
+      nearest: { value: table.nearest.bind(table) },
+    }) as NearTable
+    const { near } = keeper({ most: 2_000, table: watched })
+    const vector = randomVector(D, random)
+    const ask = () => near.nearest({ ...key, vector, k: 3 }, goOn)
+    await Promise.all([ask(), ask()])
+    await near.filled()
+    assert.deepEqual(parts, [
+      [0, 600],
+      [5, 600],
+      [10, 240],
+    ])
+    assert.deepEqual(await table.state(key), endOfChange(1))
+    assert.deepEqual(trouble, [])
+  })
+
+  test('sends a very long note to the table in several pieces', async () => {
+    const sizes: number[] = []
+    const watched: VectorConnection = {
+      ...connection,
+      ask: (sql, values) => {
+        const [, texts] = values
+        if (Array.isArray(texts)) sizes.push(texts.join('').length)
+        return connection.ask(sql, values)
+      },
+    }
+    const row = { note_id: 1, kind: 0, position: 0, number: 0, vector: encodeVector(randomVector(D, random)) }
+    // None of them is there any more, so nothing comes of it.
+    const rows = Array.from({ length: 25_000 }, (_, at) => ({ ...row, id: 1_000_000 + at }))
+    await ((await NearTable.open(watched)) as NearTable).add(D, rows)
+    assert.equal(sizes.length, 3)
+    assert.ok(Math.max(...sizes) < 8_000_000, `${sizes}`)
   })
 
   test('takes vectors out of the table with the rows they were made from', async () => {

@@ -1,3 +1,4 @@
+import { ignoreFailure } from '../../../platform/errors/ignore-failure.ts'
 import type { NearChunk } from './near-chunk.ts'
 import { ranked, withSpare } from './ranked.ts'
 import type { NearTable } from './store-near-table.ts'
@@ -17,6 +18,8 @@ export interface NearTableOptions {
 // Beyond, a copy in memory answers several times as fast.
 const MOST = 50_000
 const CHANGED_NOTES = 200
+// A note may have thousands, and a question waits for what is taken over before it.
+const CHANGED_CHUNKS = 500
 const ROUNDS = 3
 const MOST_SIZES = 10_000
 
@@ -28,6 +31,8 @@ export class NearTableKeeper {
   readonly #options: Required<NearTableOptions>
   readonly #filling = new Map<string, Promise<void>>()
   readonly #sizes = new Map<string, { seq: number; isForTable: boolean }>()
+  /** One part is taken over at a time, of all projects: each takes memory, and they share a connection. */
+  #turn: Promise<unknown> = Promise.resolve()
   #isClosed = false
 
   constructor(options: NearTableOptions) {
@@ -77,28 +82,33 @@ export class NearTableKeeper {
     const name = nameOf(question)
     if (this.#filling.has(name)) return false
     try {
-      const state = await this.#options.table.state(question)
-      if (hasWhole(state, seq)) return true
-      if ((await this.#follow(question, state)) !== null) {
-        this.#fill(name, question)
-        return false
-      }
-      await this.#options.table.setState(question, endOfChange(seq))
-      return true
+      if (hasWhole(await this.#options.table.state(question), seq)) return true
+      if (await this.#inTurn(() => this.#catchUp(question, seq))) return true
+      this.#fill(name, question)
+      return false
     } catch (error) {
       this.#options.onTrouble(error)
       return false
     }
   }
 
+  /** Takes over one part of what changed; whether that was all. Somebody who asked before may have done it already. */
+  async #catchUp(question: VectorQuestion, seq: number): Promise<boolean> {
+    const { table } = this.#options
+    const state = await table.state(question)
+    if (hasWhole(state, seq)) return true
+    const last = await this.#follow(question, state)
+    await table.setState(question, last ?? endOfChange(seq))
+    return last === null
+  }
+
   #fill(name: string, question: VectorQuestion): void {
-    const { source, table, onTrouble } = this.#options
+    if (this.#filling.has(name)) return
+    const { source, onTrouble } = this.#options
     const fill = async () => {
       const seq = await source.changeSeq(question)
-      for (let at: ChangePlace | null = await table.state(question); at !== null && !this.#isClosed; ) {
-        at = await this.#follow(question, at)
-        if (at === null && seq !== null) await table.setState(question, endOfChange(seq))
-      }
+      if (seq === null) return
+      while (!this.#isClosed && !(await this.#inTurn(() => this.#catchUp(question, seq))));
     }
     const filling = fill()
       .catch(onTrouble)
@@ -106,16 +116,24 @@ export class NearTableKeeper {
     this.#filling.set(name, filling)
   }
 
-  /** Takes over the next notes that changed; where to go on, null when there are no more. */
+  /** The last of the notes that it took over; null when there are no more. */
   async #follow(question: VectorQuestion, after: ChangePlace): Promise<ChangePlace | null> {
     const { source, table } = this.#options
     const notes = await source.changedNotes(question, after, CHANGED_NOTES)
-    const filled = notes.filter(({ chunks }) => chunks > 0).map(({ note_id }) => note_id)
+    let [to, chunks] = [0, 0]
+    for (; to < notes.length && chunks < CHANGED_CHUNKS; to++) chunks += notes[to]?.chunks ?? 0
+    const part = notes.slice(0, to)
+    const filled = part.filter((note) => note.chunks > 0).map(({ note_id }) => note_id)
     if (filled.length > 0) await table.add(question.vector.length, await source.ofNotes(question, filled))
-    const last = notes.at(-1)
-    if (last === undefined || notes.length < CHANGED_NOTES) return null
-    await table.setState(question, last)
-    return last
+    const last = part.at(-1)
+    return last === undefined || (to === notes.length && to < CHANGED_NOTES) ? null : last
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#turn.then(work, work)
+    this.#turn = turn
+    ignoreFailure(turn, 'told to who waits for it')
+    return turn
   }
 }
 

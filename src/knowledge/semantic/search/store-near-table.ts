@@ -40,6 +40,8 @@ const SET_STATE = `
   where (s.seq, s.note_id) < (excluded.seq, excluded.note_id)`
 const NEAREST = `
   select id from note_vectors_near where project_id = ?1 and model_id = ?2 order by vector <#> ?3::halfvec limit ?4`
+// As text a number takes ten times the room that it takes as it is stored.
+const NUMBERS_AT_ONCE = 262_144
 
 export class NearTable {
   readonly #connection: VectorConnection
@@ -64,9 +66,11 @@ export class NearTable {
 
   /** Those of this length, unless they are there already. */
   async add(dimensions: number, rows: readonly StoredVector[]): Promise<void> {
-    const texts = rows.map(({ id, vector }) => ({ id, text: textOf(vector, dimensions) }))
-    const usable = texts.filter(({ text }) => text !== null)
-    if (usable.length > 0) {
+    const most = Math.ceil(NUMBERS_AT_ONCE / dimensions)
+    for (let from = 0; from < rows.length; from += most) {
+      const texts = rows.slice(from, from + most).map(({ id, vector }) => ({ id, text: textOf(vector, dimensions) }))
+      const usable = texts.filter(({ text }) => text !== null)
+      if (usable.length === 0) continue
       await this.#connection.ask(ADD, [usable.map(({ id }) => id), usable.map(({ text }) => text)])
     }
   }
