@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { claimProject, lastChange, restartProject } from '../../src/knowledge/semantic/sync/store-sync.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { EMBEDDED_DIMENSIONS, EmbeddingServer } from '../support/embedding-server.ts'
@@ -62,6 +63,26 @@ eachDatabase('a project is embedded by one process', ({ open, openAgain }) => {
     await noticed
     assert.deepEqual([one.planned.length, server.requests.length], [1, 2])
     assert.equal((await storedVectors(world)).length, 1)
+  })
+
+  test('and by the server once a command that had it was killed, though nothing else changes', async () => {
+    const db = await open()
+    const world = await openNotes(db)
+    await createNote(world, 'A', 'some text')
+    await using server = await new EmbeddingServer().listen()
+    const clock = new FakeClock()
+    await using running = new RunningSync(db, settingsOf(server), { sync: clock })
+    await running.sync.caughtUp(world.project.id)
+    await running.sync.settled()
+    assert.equal(server.requests.length, 1)
+    const key = { projectId: world.project.id, modelId: await running.embeddings.modelId() }
+    const command = await openAgain(db)
+    await command.write(async (tx) => {
+      await restartProject(tx, key.projectId, await lastChange(tx, key.projectId))
+      await claimProject(tx, key, { owner: 'killed', now: clock.now(), until: clock.now() })
+    })
+    await clock.advance(2_000)
+    await server.received(2)
   })
 })
 

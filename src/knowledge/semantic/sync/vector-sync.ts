@@ -21,6 +21,7 @@ import { newId } from '../../../platform/ids/uuid.ts'
 import { type Backoff, retryDelayMs } from '../../../platform/jobs/backoff.ts'
 import type { Logger } from '../../../platform/logging/logger.ts'
 import type { Database, Transaction } from '../../../platform/storage/database.ts'
+import { watchOtherProcesses } from '../../../platform/storage/watch-other-processes.ts'
 import { type Worker, WorkerStop } from '../../../platform/supervisor/supervisor.ts'
 import { storableText } from '../../../platform/text/storable-text.ts'
 import { CHANGES_TOPIC } from '../../history/store-changes.ts'
@@ -72,7 +73,7 @@ export interface VectorSyncOptions {
 }
 
 const REINDEX_TOPIC = 'knowledge.reindex-vectors'
-// PostgreSQL tells nobody of changes, and SQLite no other process.
+// PostgreSQL tells nobody of changes, and nobody who ends that a project is free.
 const LOOK_EVERY_MS = 1_000
 const ROWS = 500
 const LONGEST_DRAIN_MS = 5_000
@@ -120,6 +121,7 @@ export class NoteVectorSync implements VectorSync {
     const stops = [
       db.subscribe(CHANGES_TOPIC, () => this.#bell.ringIn(settings.index_delay_ms)),
       db.subscribe(REINDEX_TOPIC, () => this.#bell.ring()),
+      watchOtherProcesses(db, clock, () => this.#bell.ring()),
     ]
     const hurry = new AbortController()
     const onAbort = () => {
