@@ -173,6 +173,24 @@ describe("SQLite's search index", () => {
     await db.close()
   })
 
+  test('what another process wrote is indexed before anybody searches', async () => {
+    const { db } = await openNotes()
+    const clock = new FakeClock()
+    const { index, threads } = watched(db, clock)
+    await runUntilClosed(db, index)
+    await clock.advance(10_000)
+    assert.equal(threads.length, 0)
+    const other = await openNotes(dirname(db.file))
+    await other.notes.add(1, 'Coffee')
+    await clock.advance(3_000)
+    assert.equal(threads.length, 1)
+    await heard(threads[0] as Worker, 'idle')
+    await index.caughtUp()
+    assert.equal(threads.length, 1)
+    await other.db.close()
+    await db.close()
+  })
+
   test('a server without notes has no thread, and one that has nothing to do ends its thread after a while', async () => {
     const { db, notes } = await openNotes()
     const clock = new FakeClock()

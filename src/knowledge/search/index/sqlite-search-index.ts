@@ -9,9 +9,11 @@ import { dirname, join } from 'node:path'
 import type { Worker as Thread } from 'node:worker_threads'
 import { type Clock, settlesWithin } from '../../../platform/clock/clock.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
+import { ignoreFailure } from '../../../platform/errors/ignore-failure.ts'
 import type { Logger } from '../../../platform/logging/logger.ts'
 import { SEARCH_FILE } from '../../../platform/storage/open.ts'
 import type { SqliteDatabase } from '../../../platform/storage/sqlite.ts'
+import { watchOtherProcesses } from '../../../platform/storage/watch-other-processes.ts'
 import { type FromIndexThread, startIndexThread, type ToIndexThread } from './index-thread.ts'
 import type { SearchIndex } from './search-index.ts'
 import { placeIndexFile } from './store-index-file.ts'
@@ -93,7 +95,9 @@ export class SqliteSearchIndex implements SearchIndex {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const unsubscribe = this.#options.db.subscribe(NOTE_QUEUED, () => this.#want(false))
+    const { db, clock } = this.#options
+    const unsubscribe = db.subscribe(NOTE_QUEUED, () => this.#want(false))
+    const unwatch = watchOtherProcesses(db, clock, () => this.#lookAtQueue())
     const wake = () => this.#whenWanted?.()
     signal.addEventListener('abort', wake)
     try {
@@ -108,12 +112,21 @@ export class SqliteSearchIndex implements SearchIndex {
       }
     } finally {
       unsubscribe()
+      unwatch()
       signal.removeEventListener('abort', wake)
       this.#cancelGathering?.()
       this.#cancelGathering = undefined
       await this.#removal
       if (signal.aborted) this.#giveUp()
     }
+  }
+
+  /** What another process queued is indexed before somebody searches, who would have to wait for all of it. */
+  #lookAtQueue(): void {
+    const looking = lastQueued(this.#options.db).then((seq) => {
+      if (this.#isPlaced && !this.#has(seq)) this.#want(false)
+    })
+    ignoreFailure(looking, 'a search looks at the queue, too')
   }
 
   #giveUp(): void {
