@@ -173,6 +173,30 @@ eachDatabase('another embedding model', ({ open }) => {
     assert.deepEqual([modelId, provider.model.name], [old?.modelId, 'old'])
   })
 
+  test('a model before this one is asked for its dimensions only where it gives others by itself', async () => {
+    const world = await openNotes(await open())
+    const { project } = world
+    await using server = await new EmbeddingServer().listen()
+    await createNote(world, 'A', 'some text')
+    for (const dimensions of [EMBEDDED_DIMENSIONS, 24]) {
+      server.answer = () => undefined
+      const old = { ...settingsOf(server, `old ${dimensions}`), embedding_dimensions: dimensions === 24 ? 24 : null }
+      {
+        await using running = new RunningSync(world.deps.db, old)
+        await running.sync.caughtUp(project.id)
+        await running.sync.settled()
+      }
+      server.answer = ({ model, dimensions: wanted }) =>
+        model === 'new' || (wanted !== undefined && dimensions !== 24) ? { status: 400 } : undefined
+      const clocks = { sync: new FakeClock(), provider: new HastyClock() }
+      await using running = new RunningSync(world.deps.db, settingsOf(server, 'new'), clocks)
+      await assert.rejects(running.sync.caughtUp(project.id))
+      const { provider } = await running.embeddings.serving(project.id)
+      assert.equal(provider.model.name, old.embedding_model)
+      assert.equal((await provider.embed(['question'], 'query'))[0]?.length, dimensions)
+    }
+  })
+
   test('another prefix or input type of questions holds at once, and no note is embedded anew', async () => {
     const world = await openNotes(await open())
     const { project } = world

@@ -106,14 +106,16 @@ export async function reopenProvider(deps: ProviderDeps, model: ModelName): Prom
   const isOpenAi = model.provider === 'openai'
   if (isOpenAi && settings.embedding_url === null) return null
   if (model.provider === 'folder' && settings.embedding_folder === null) return null
-  const provider = await openProvider({
-    ...deps,
-    settings: {
-      ...settings,
-      embedding_provider: model.provider,
-      ...(isOpenAi && { embedding_model: model.name, embedding_dimensions: model.dimensions }),
-    },
-  })
+  const open = (dimensions: number | null) => {
+    const named = isOpenAi && { embedding_model: model.name, embedding_dimensions: dimensions }
+    return openProvider({ ...deps, settings: { ...settings, embedding_provider: model.provider, ...named } })
+  }
+  // Whether they were asked for is not known, and some services refuse to be told how many there should be.
+  let provider = await open(null)
+  if (isOpenAi && provider.model.dimensions !== model.dimensions) {
+    await provider[Symbol.asyncDispose]()
+    provider = await open(model.dimensions)
+  }
   if (isComparable(provider.model, model)) return provider
   await provider[Symbol.asyncDispose]()
   return null

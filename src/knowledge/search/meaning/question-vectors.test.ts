@@ -3,11 +3,12 @@ import { test } from 'node:test'
 import { FakeClock } from '../../../../test/support/fake-clock.ts'
 import { silentLogger } from '../../../../test/support/silent-logger.ts'
 import { type EmbeddingProvider, TextRefused } from '../../semantic/provider.ts'
+import type { Semantic } from '../../semantic/semantic.ts'
 import { QuestionVectors } from './question-vectors.ts'
 
 type Embed = (text: string) => Promise<Float32Array[]>
 
-function vectorsOf(clock: FakeClock, embed: Embed) {
+function vectorsOf(clock: FakeClock, embed: Embed, serves?: Semantic['serving']) {
   const asked: string[] = []
   const provider: EmbeddingProvider = {
     model: { provider: 'openai', name: 'test', version: '1', dimensions: 2, minSimilarity: 0 },
@@ -17,8 +18,8 @@ function vectorsOf(clock: FakeClock, embed: Embed) {
     },
     async [Symbol.asyncDispose]() {},
   }
-  const serving = async (projectId: number) => ({ modelId: projectId, provider })
-  return { asked, vectors: new QuestionVectors({ clock, log: silentLogger(), semantic: { serving } }) }
+  const serving = serves ?? (async (projectId: number) => ({ modelId: projectId, provider }))
+  return { asked, provider, vectors: new QuestionVectors({ clock, log: silentLogger(), semantic: { serving } }) }
 }
 
 const works: Embed = async () => [new Float32Array([1, 0])]
@@ -46,6 +47,18 @@ test('a provider that fails is left alone for a while, then asked again', async 
   isDown = false
   await clock.advance(5_000)
   assert.deepEqual((await vectors.vectorOf(1, 'a'))?.vector, new Float32Array([1, 0]))
+})
+
+test('a provider that fails takes the meaning from nobody who has another one', async () => {
+  const clock = new FakeClock()
+  const { provider: down } = vectorsOf(clock, async () => Promise.reject(new Error('down')))
+  const { provider: up } = vectorsOf(clock, works)
+  const { vectors } = vectorsOf(clock, works, async (projectId) => {
+    if (projectId === 3) throw new Error('none')
+    return { modelId: projectId, provider: projectId === 1 ? down : up }
+  })
+  for (const projectId of [1, 3]) assert.equal(await vectors.vectorOf(projectId, 'a'), null)
+  assert.deepEqual((await vectors.vectorOf(2, 'a'))?.vector, new Float32Array([1, 0]))
 })
 
 test('a question that the provider refuses takes the meaning from no other question', async () => {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../platform/clock/clock.ts'
 import type { Logger } from '../../../platform/logging/logger.ts'
-import { TextRefused } from '../../semantic/provider.ts'
+import { type EmbeddingProvider, TextRefused } from '../../semantic/provider.ts'
 import type { Semantic, Serving } from '../../semantic/semantic.ts'
 
 export interface QuestionVectorsOptions {
@@ -20,12 +20,14 @@ const LONGEST_QUESTION = 8_000
 const PATIENCE_MS = 5_000
 /** A provider that failed is left alone for so long, and not waited for by every search. */
 const REST_MS = 5_000
+const MOST_RESTING = 1_000
 
 /** Questions as vectors; the latest are kept, since people and pages repeat them. */
 export class QuestionVectors {
   readonly #options: QuestionVectorsOptions
   readonly #kept = new Map<string, Float32Array>()
-  #restsUntilMs = Number.NEGATIVE_INFINITY
+  /** By provider; by project where none was found for it. Another project may have another one, which works. */
+  readonly #restsUntilMs = new Map<EmbeddingProvider | number, number>()
 
   constructor(options: QuestionVectorsOptions) {
     this.#options = options
@@ -33,25 +35,40 @@ export class QuestionVectors {
 
   /** Null when the provider does not make one, or not in time. */
   async vectorOf(projectId: number, question: string): Promise<QuestionVector | null> {
-    const { clock, log } = this.#options
-    if (clock.elapsedMs() < this.#restsUntilMs) return null
+    const { log, semantic } = this.#options
+    let asked: EmbeddingProvider | number = projectId
+    if (this.#isResting(asked)) return null
     try {
-      return await this.#inTime((signal) => this.#ask(projectId, question, signal))
+      return await this.#inTime(async (signal) => {
+        const serving = await semantic.serving(projectId)
+        asked = serving.provider
+        return this.#ask(serving, question, signal)
+      })
     } catch (error) {
       // A question that is refused says nothing about the next one, which is somebody else's.
-      if (!(error instanceof TextRefused)) this.#restsUntilMs = clock.elapsedMs() + REST_MS
+      if (!(error instanceof TextRefused)) this.#leaveAlone(asked)
       log.warn({ err: error }, 'a question could not be embedded: searching by words only')
       return null
     }
   }
 
-  async #ask(projectId: number, question: string, signal: AbortSignal): Promise<QuestionVector> {
-    const serving = await this.#options.semantic.serving(projectId)
+  async #ask(serving: Serving, question: string, signal: AbortSignal): Promise<QuestionVector | null> {
     const text = question.slice(0, LONGEST_QUESTION).toWellFormed()
     const key = `${serving.modelId} ${text}`
-    const vector = this.#kept.get(key) ?? (await embedded(serving, text, signal))
+    const kept = this.#kept.get(key)
+    if (kept === undefined && this.#isResting(serving.provider)) return null
+    const vector = kept ?? (await embedded(serving, text, signal))
     this.#keep(key, vector)
     return { ...serving, vector }
+  }
+
+  #isResting(asked: EmbeddingProvider | number): boolean {
+    return this.#options.clock.elapsedMs() < (this.#restsUntilMs.get(asked) ?? Number.NEGATIVE_INFINITY)
+  }
+
+  #leaveAlone(asked: EmbeddingProvider | number): void {
+    if (this.#restsUntilMs.size >= MOST_RESTING) this.#restsUntilMs.clear()
+    this.#restsUntilMs.set(asked, this.#options.clock.elapsedMs() + REST_MS)
   }
 
   async #inTime<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
