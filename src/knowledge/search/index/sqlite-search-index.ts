@@ -12,8 +12,8 @@ import { AppError } from '../../../platform/errors/app-error.ts'
 import { ignoreFailure } from '../../../platform/errors/ignore-failure.ts'
 import type { Logger } from '../../../platform/logging/logger.ts'
 import { SEARCH_FILE } from '../../../platform/storage/open.ts'
+import { OtherProcesses } from '../../../platform/storage/other-processes.ts'
 import type { SqliteDatabase } from '../../../platform/storage/sqlite.ts'
-import { watchOtherProcesses } from '../../../platform/storage/watch-other-processes.ts'
 import { type FromIndexThread, startIndexThread, type ToIndexThread } from './index-thread.ts'
 import type { SearchIndex } from './search-index.ts'
 import { placeIndexFile } from './store-index-file.ts'
@@ -97,7 +97,7 @@ export class SqliteSearchIndex implements SearchIndex {
   async run(signal: AbortSignal): Promise<void> {
     const { db, clock } = this.#options
     const unsubscribe = db.subscribe(NOTE_QUEUED, () => this.#want(false))
-    const unwatch = watchOtherProcesses(db, clock, () => this.#lookAtQueue())
+    const unwatch = new OtherProcesses(db, clock).watch(() => this.#lookAtQueue())
     const wake = () => this.#whenWanted?.()
     signal.addEventListener('abort', wake)
     try {

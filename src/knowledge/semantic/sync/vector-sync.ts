@@ -21,7 +21,7 @@ import { newId } from '../../../platform/ids/uuid.ts'
 import { type Backoff, retryDelayMs } from '../../../platform/jobs/backoff.ts'
 import type { Logger } from '../../../platform/logging/logger.ts'
 import type { Database, Transaction } from '../../../platform/storage/database.ts'
-import { watchOtherProcesses } from '../../../platform/storage/watch-other-processes.ts'
+import { OtherProcesses } from '../../../platform/storage/other-processes.ts'
 import { type Worker, WorkerStop } from '../../../platform/supervisor/supervisor.ts'
 import { storableText } from '../../../platform/text/storable-text.ts'
 import { CHANGES_TOPIC } from '../../history/store-changes.ts'
@@ -121,7 +121,6 @@ export class NoteVectorSync implements VectorSync {
     const stops = [
       db.subscribe(CHANGES_TOPIC, () => this.#bell.ringIn(settings.index_delay_ms)),
       db.subscribe(REINDEX_TOPIC, () => this.#bell.ring()),
-      watchOtherProcesses(db, clock, () => this.#bell.ring()),
     ]
     const hurry = new AbortController()
     const onAbort = () => {
@@ -130,11 +129,14 @@ export class NoteVectorSync implements VectorSync {
     }
     signal.addEventListener('abort', onAbort, { once: true })
     stops.push(() => signal.removeEventListener('abort', onAbort))
+    const others = new OtherProcesses(db, clock)
     this.#bell.ring()
     let reason: unknown = stopped()
     try {
       while (!signal.aborted) {
+        const unwatch = others.watch(() => this.#bell.ring())
         await this.#bell.rings(signal)
+        unwatch()
         if (signal.aborted) break
         const round = ++this.#rounds
         await this.#round(signal, hurry.signal)
