@@ -252,6 +252,42 @@ eachDatabase('another embedding model', ({ open }) => {
     await outbound.close()
   })
 
+  test('the model before a service that cannot be reached answers, until the service has had all notes', async () => {
+    const world = await openNotes(await open())
+    const { project } = world
+    await using server = await new EmbeddingServer().listen()
+    await createNote(world, 'A', 'some text')
+    {
+      await using running = new RunningSync(world.deps.db)
+      await running.sync.caughtUp(project.id)
+      await running.sync.settled()
+    }
+    server.answer = () => ({ status: 503 })
+    const service = { ...settingsOf(server, 'small'), embedding_dimensions: null }
+    {
+      const clocks = { sync: new FakeClock(), provider: new FakeClock() }
+      await using running = new RunningSync(world.deps.db, service, clocks)
+      await assert.rejects(running.sync.caughtUp(project.id), /answered 503/)
+      const serves = async () => (await running.embeddings.serving(project.id)).provider.model.provider
+      assert.equal(await serves(), 'builtin')
+      // It is tried again, and nobody waits for it.
+      const patience = Promise.withResolvers<undefined>()
+      server.answer = () => patience.promise
+      await clocks.provider.advance(5_000)
+      assert.equal(await serves(), 'builtin')
+      await server.received(2)
+      patience.resolve(undefined)
+    }
+    {
+      await using running = new RunningSync(world.deps.db, service)
+      await running.sync.caughtUp(project.id)
+      await running.sync.settled()
+    }
+    server.answer = () => ({ status: 503 })
+    await using running = new RunningSync(world.deps.db, service, { sync: new FakeClock() })
+    await assert.rejects(running.embeddings.serving(project.id), { code: 'unavailable' })
+  })
+
   test('the built-in model takes over from a service, and the other way round', async () => {
     const world = await openNotes(await open())
     await using server = await new EmbeddingServer().listen()

@@ -1,7 +1,9 @@
 import { AppError, isAppError } from '../../platform/errors/app-error.ts'
+import { ignoreFailure } from '../../platform/errors/ignore-failure.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import {
+  type ConfiguredModel,
   configuredModel,
   isComparable,
   type ModelName,
@@ -95,19 +97,23 @@ export class Embeddings implements AsyncDisposable {
     return { modelId: latest?.id ?? NO_MODEL_ID, provider, name, dimensions, isOpen: false }
   }
 
-  /** While vectors of a new model are made, those of the one before it answer, where they can still be asked. */
+  /**
+   * While vectors of a new model are made, or it cannot be opened, those of the one before it answer, where they can still be asked.
+   */
   async serving(projectId: number): Promise<Serving> {
-    const { db } = this.#options
-    const [provider, modelId] = [await this.current(), await this.modelId()]
-    if (this.#isComplete.has(projectId)) return { modelId, provider }
-    const completed = await completedModels(db, projectId)
-    if (completed.some(({ id }) => id === modelId)) this.#remember(projectId)
-    if (completed.length === 0 || this.#isComplete.has(projectId)) return { modelId, provider }
-    for (const model of completed) {
-      const earlier = isComparable(provider.model, model) ? provider : await this.#reopen(model.id, model)
-      if (earlier !== null) return { modelId: model.id, provider: earlier }
+    const hasFailed = this.#problem !== undefined
+    const opening = this.#currentServing()
+    ignoreFailure(opening, 'awaited below, where it is needed')
+    // Nobody waits until what failed before has failed again.
+    const earlier = hasFailed ? await this.#servingWithout(projectId) : null
+    if (earlier !== null) return earlier
+    try {
+      return await this.#servingBeside(projectId, await opening)
+    } catch (error) {
+      const instead = isAppError(error) && this.#problem !== undefined ? await this.#servingWithout(projectId) : null
+      if (instead === null) throw error
+      return instead
     }
-    return { modelId, provider }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -116,6 +122,36 @@ export class Embeddings implements AsyncDisposable {
       if (result.status === 'fulfilled') await result.value?.[Symbol.asyncDispose]()
     }
     await this.#options.thread[Symbol.asyncDispose]()
+  }
+
+  async #currentServing(): Promise<Serving> {
+    return { provider: await this.current(), modelId: await this.modelId() }
+  }
+
+  async #servingBeside(projectId: number, current: Serving): Promise<Serving> {
+    const { modelId, provider } = current
+    if (this.#isComplete.has(projectId)) return current
+    const completed = await completedModels(this.#options.db, projectId)
+    if (completed.some(({ id }) => id === modelId)) this.#remember(projectId)
+    if (completed.length === 0 || this.#isComplete.has(projectId)) return current
+    for (const model of completed) {
+      const earlier = isComparable(provider.model, model) ? provider : await this.#reopen(model.id, model)
+      if (earlier !== null) return { modelId: model.id, provider: earlier }
+    }
+    return current
+  }
+
+  /** Null when no model but that of the settings has had all notes: what there is of another one then is on its way out. */
+  async #servingWithout(projectId: number): Promise<Serving | null> {
+    const { db, settings } = this.#options
+    const completed = await completedModels(db, projectId)
+    const configured = configuredModel(settings)
+    if (completed.some((model) => mayBe(model, configured))) return null
+    for (const model of completed) {
+      const provider = await this.#reopen(model.id, model)
+      if (provider !== null) return { modelId: model.id, provider }
+    }
+    return null
   }
 
   async #open(): Promise<EmbeddingProvider> {
@@ -152,4 +188,14 @@ export class Embeddings implements AsyncDisposable {
     this.#earlier.set(modelId, opening)
     return opening
   }
+}
+
+/** Whether the settings may mean this model, as far as that is known without opening it. */
+function mayBe(model: ModelName, { provider, name, version, dimensions }: ConfiguredModel): boolean {
+  return (
+    model.provider === provider &&
+    model.name === name &&
+    (version === null || model.version === version) &&
+    (dimensions === null || model.dimensions === dimensions)
+  )
 }
