@@ -13,6 +13,7 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { HastyClock } from '../support/hasty-clock.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { BUILTIN, createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
+import { VectorRows } from './vector-rows.ts'
 
 const settingsOf = (server: EmbeddingServer, embedding_model: string, dimensions = EMBEDDED_DIMENSIONS) => ({
   embedding_provider: 'openai' as const,
@@ -286,6 +287,41 @@ eachDatabase('another embedding model', ({ open }) => {
     server.answer = () => ({ status: 503 })
     await using running = new RunningSync(world.deps.db, service, { sync: new FakeClock() })
     await assert.rejects(running.embeddings.serving(project.id), { code: 'unavailable' })
+  })
+
+  test('a stop ends the removal of an old model, and the next start goes on with it', async () => {
+    const world = await openNotes(await open())
+    const { db } = world.deps
+    const { id: projectId } = world.project
+    const name = { provider: 'folder', name: 'old', version: '1', dimensions: 1 } as const
+    const modelId = await requireModelId(db, name, 0)
+    await new VectorRows(db, projectId, modelId).put(
+      new Map(Array.from({ length: 1_100 }, (_, at) => [1_000 + at, [new Float32Array([1])]])),
+    )
+    await db.write((tx) => tx.query.updateTable('project_embeddings').set({ completed_at: 1 }).execute())
+    await createNote(world, 'A', 'some text')
+    const write = db.write
+    const removed = Promise.withResolvers<void>()
+    {
+      await using running = new RunningSync(db)
+      db.write = async (...parameters) => {
+        const answer = await write.apply(db, parameters as never)
+        if (answer === 500) removed.resolve(running.stop())
+        return answer as never
+      }
+      await removed.promise
+    }
+    db.write = write
+    const left = async () => (await storedVectors(world)).filter((row) => row.modelId === modelId).length
+    assert.equal(await left(), 600)
+    await using running = new RunningSync(db)
+    await running.sync.settled()
+    assert.equal(await left(), 0)
+    const models = await db.query.selectFrom('project_embeddings').select('model_id').execute()
+    assert.deepEqual(
+      models.map(({ model_id }) => model_id),
+      [await running.embeddings.modelId()],
+    )
   })
 
   test('the built-in model takes over from a service, and the other way round', async () => {

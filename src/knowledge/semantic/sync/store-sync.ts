@@ -21,8 +21,9 @@ export interface SyncState {
 }
 
 /**
- * Projects with notes that the model has not seen, with notes to be tried again, or without an end to the first time. Those whose
- * texts made the provider fail come last: a round ends with the next failure, and others must not wait behind them for ever.
+ * Projects with notes that the model has not seen, with notes to be tried again, without an end to the first time, or with rows of a
+ * model before it. One that is filled beside it may be that of another process, and is left alone. Those whose texts made the provider
+ * fail come last: a round ends with the next failure, and others must not wait behind them for ever.
  */
 export async function waitingProjects(reader: Reader, modelId: number, now: Micros): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
@@ -30,6 +31,8 @@ export async function waitingProjects(reader: Reader, modelId: number, now: Micr
     where p.deleted_at is null and coalesce(e.due_at, 0) <= ${now} and (
       exists (select 1 from note_changes c where c.project_id = p.id and c.seq > coalesce(e.synced_seq, 0))
       or (e.project_id is not null and e.completed_at is null)
+      or exists (select 1 from project_embeddings o
+        where o.project_id = p.id and o.model_id <> ${modelId} and o.completed_at < e.completed_at)
       or exists (select 1 from embedding_failures f
         where f.project_id = p.id and f.model_id = ${modelId} and f.due_at <= ${now})
     ) order by coalesce(e.failures, 0), p.id`.execute(reader.query)

@@ -266,7 +266,7 @@ export class NoteVectorSync implements VectorSync {
       const { synced, hadWork } = await this.#leasedTurn(key, state, hurry)
       if (!hadWork) {
         this.#lossy.delete(key.projectId)
-        return await this.#finish(key, state)
+        return await this.#finish(key, state, signal)
       }
       if (synced === undefined) this.#claims.delete(key.projectId)
       else state.synced_seq = synced
@@ -309,8 +309,8 @@ export class NoteVectorSync implements VectorSync {
     return state
   }
 
-  /** Nothing is left of the project. */
-  async #finish(key: SyncKey, { completed_at: completedAt }: SyncState): Promise<Outcome> {
+  /** Nothing is left of the project. What a stop leaves of other models is removed after the next start. */
+  async #finish(key: SyncKey, { completed_at: completedAt }: SyncState, signal: AbortSignal): Promise<Outcome> {
     const { db } = this.#options
     this.#claims.delete(key.projectId)
     if (completedAt !== null) await this.#releaseOne(key)
@@ -320,8 +320,8 @@ export class NoteVectorSync implements VectorSync {
     }
     for (const modelId of await otherModels(db, key)) {
       const old = { ...key, modelId }
-      while ((await db.write((tx) => removeModelRows(tx, old, ROWS), { isolation: 'read committed' })) > 0)
-        await nextTurn()
+      const remove = (tx: Transaction) => removeModelRows(tx, old, ROWS)
+      while (!signal.aborted && (await db.write(remove, { isolation: 'read committed' })) > 0) await nextTurn()
     }
     return 'done'
   }
