@@ -151,9 +151,10 @@ export class NotesModel {
     this.#refuseOccupied(trashed.path, null, 'conflict')
     const permalink = this.#claim(trashed.permalink, null)
     this.trash = this.trash.filter((note) => note !== trashed)
-    const { path, version } = trashed
+    const { path, version, retired } = trashed
     const past = new Map(trashed.past).set(version, textOf(trashed))
-    this.#add({ ...textOf(trashed), permalink, externalId, path, version: version + 1, past }, 'restored')
+    retire(retired.permalinks, trashed.permalink, permalink)
+    this.#add({ ...textOf(trashed), permalink, externalId, path, version: version + 1, past }, 'restored', retired)
   }
 
   #under(directory: string): ModelNote[] {
@@ -172,8 +173,7 @@ export class NotesModel {
     return permalink
   }
 
-  #add(note: Omit<ModelNote, 'bound' | 'retired'>, change: string): void {
-    const retired = { permalinks: new Set<string>(), paths: new Set<string>(), titles: new Set<string>() }
+  #add(note: Omit<ModelNote, 'bound' | 'retired'>, change: string, retired: ModelNote['retired'] = noNames()): void {
     const added: ModelNote = { ...note, bound: [], retired }
     this.notes.push(added)
     added.bound = this.#boundLinks(added)
@@ -229,6 +229,10 @@ function textOf({ title, permalink, aliases, links }: ModelNote): ModelText {
 
 function namesOf({ title, permalink, path, aliases }: Names): Names {
   return { title, permalink, path, aliases }
+}
+
+function noNames(): ModelNote['retired'] {
+  return { permalinks: new Set(), paths: new Set(), titles: new Set() }
 }
 
 function retire(names: Set<string>, before: string, after: string): void {

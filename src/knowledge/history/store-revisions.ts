@@ -2,6 +2,7 @@
 import type { Selectable } from 'kysely'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
+import type { Named } from '../link/names.ts'
 import type { NoteWithContent } from '../note/note.ts'
 import type { NoteRevisionsTable } from '../tables.ts'
 import { applyDelta, deltaOf } from './delta.ts'
@@ -97,6 +98,19 @@ export function listRevisions(reader: Reader, noteId: number, before: number, li
     .orderBy('version', 'desc')
     .limit(limit)
     .execute()
+}
+
+const pastNames = statement<{ noteId: number }, Named>((query, p) =>
+  query
+    .selectFrom('note_revisions')
+    .select(['title', 'permalink', 'file_path'])
+    .distinct()
+    .where('note_id', '=', p('noteId')),
+)
+
+/** What the note was called in its past versions, each once. */
+export function listPastNames(reader: Reader, noteId: number): Promise<Named[]> {
+  return reader.run(pastNames, { noteId })
 }
 
 /** A past version with its text; undefined when there is none. `note` is the current one, which differences end at. */

@@ -1,6 +1,7 @@
 import type { Transaction } from '../../platform/storage/database.ts'
 import type { Note, NoteRef, Project } from '../note/note.ts'
 import { touchNotes } from '../note/note-cache.ts'
+import { NAME_KINDS } from '../tables.ts'
 import { divideAtFirst } from '../text/anchors.ts'
 import { nameKey } from '../text/name-key.ts'
 import type { ParsedLink } from '../text/parse-body.ts'
@@ -136,13 +137,20 @@ export function waitedKeys(project: Project, note: NoteRef, names: readonly Name
   keys.add(nameKey(note.external_id))
   const aliases = names.map(({ value }) => value).filter((value) => value !== '')
   for (const text of [note.title, note.file_path, ...aliases]) keys.add(nameKey(prefix + text))
-  if (note.permalink !== null) {
-    keys.add(nameKey(prefix + note.permalink))
-    if (note.permalink.startsWith(prefix)) keys.add(nameKey(note.permalink.slice(prefix.length)))
+  const permalinks = retired(names, NAME_KINDS.retiredPermalink)
+  if (note.permalink !== null) permalinks.push(note.permalink)
+  for (const permalink of permalinks) {
+    keys.add(nameKey(prefix + permalink))
+    if (permalink.startsWith(prefix)) keys.add(nameKey(permalink.slice(prefix.length)))
   }
-  for (let path = withoutFirstFolder(note.file_path); path !== ''; path = withoutFirstFolder(path))
-    keys.add(nameKey(path))
+  for (const whole of [note.file_path, ...retired(names, NAME_KINDS.retiredPath)]) {
+    for (let path = withoutFirstFolder(whole); path !== ''; path = withoutFirstFolder(path)) keys.add(nameKey(path))
+  }
   return [...keys]
+}
+
+function retired(names: readonly NameRow[], wanted: number): string[] {
+  return names.filter(({ kind }) => kind === wanted).map(({ value }) => value)
 }
 
 function withoutFirstFolder(path: string): string {

@@ -31,11 +31,16 @@ export function namesOf(note: Named, aliases: readonly string[]): NameRow[] {
 }
 
 /**
- * Makes the note found by what it is called now, which is answered. Must come before the relations of the note are bound:
- * it may link to itself.
+ * Makes the note found by what it is called now and what it was called in the past, which is answered. Must come before
+ * the relations of the note are bound: it may link to itself.
  */
-export async function addNames(tx: Transaction, project: Project, { note, aliases }: NamedVersion): Promise<NameRow[]> {
-  const names = namesOf(note, aliases)
+export async function addNames(
+  tx: Transaction,
+  project: Project,
+  { note, aliases }: NamedVersion,
+  past: readonly Named[] = [],
+): Promise<NameRow[]> {
+  const names = [...namesOf(note, aliases), ...formerNames(past, note)]
   await insertNames(tx, { projectId: project.id, noteId: note.id }, names)
   return names
 }
@@ -73,6 +78,12 @@ function without(names: readonly NameRow[], others: readonly NameRow[]): NameRow
 
 function identity({ key, kind, value }: NameRow): string {
   return `${kind} ${key}\n${value}`
+}
+
+/** Each once, however many versions had it. */
+function formerNames(past: readonly Named[], now: Named): NameRow[] {
+  const names = past.flatMap((before) => retiredNames(before, now))
+  return [...new Map(names.map((name) => [identity(name), name])).values()]
 }
 
 /** What the note was called before and is called no longer. */

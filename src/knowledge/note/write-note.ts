@@ -11,7 +11,7 @@ import type { Transaction } from '../../platform/storage/database.ts'
 import { addToTally } from '../../platform/tally/store.ts'
 import type { KnowledgeSettings } from '../deps.ts'
 import { recordChange } from '../history/store-changes.ts'
-import { keepRevision } from '../history/store-revisions.ts'
+import { keepRevision, listPastNames } from '../history/store-revisions.ts'
 import { trashNote } from '../history/store-trash.ts'
 import { bindForwardReferences, bindOwnLinks, replaceRelations, unbind } from '../link/bind-links.ts'
 import { addNames, dropNames, type NameRow, replaceNames } from '../link/names.ts'
@@ -46,7 +46,7 @@ export interface WrittenNote {
 const NO_RELATIONS = { relations: [], isTruncated: false }
 
 export interface Creation {
-  /** A note that comes back under the number and with the history it had. */
+  /** A note that comes back under the number and with the history it had; what it was is a past version already. */
   again?: Note
   /** What its links can mean, where that was looked up already. */
   found?: FoundLinkNames
@@ -78,7 +78,9 @@ export async function createNote(
   await insertContent(tx, note.id, state.content)
   await insertObservations(tx, note.id, state.parsed.observations)
   const aliases = aliasesOf(state.metadata)
-  const names = await addNames(tx, project, { note, aliases })
+  // Its names went with it; its versions have them.
+  const past = again === undefined ? [] : await listPastNames(tx, note.id)
+  const names = await addNames(tx, project, { note, aliases }, past)
   const known = found && withOwnNames(found, note, names)
   const outgoing = await replaceRelations(tx, project, note, state.parsed.links, { isNew: true, found: known })
   const isAwaited = await bindForwardReferences(tx, project, note, names)
