@@ -5,7 +5,7 @@ import type { Reader, Transaction } from '../platform/storage/database.ts'
 
 declare module '../platform/storage/tables.ts' {
   interface Tables {
-    /** Facts about this installation that are written once. */
+    /** Facts about this installation that are written once, and which restore its data came from. */
     installation: { key: string; value: string; created_at: Micros }
   }
 }

@@ -179,7 +179,7 @@ async function insert(tx: Transaction, table: string, row: Record<string, unknow
     values (${sql.join(Object.values(row))})`.execute(tx.query)
 }
 
-/** Everything that counts, in a form that is equal for equal contents on either engine. */
+/** Everything that counts and is kept by a backup, in a form that is equal for equal contents on either engine. */
 export async function contentsOf(
   db: Database,
   migrations: readonly Migration[] = MIGRATIONS,
@@ -187,9 +187,10 @@ export async function contentsOf(
   const contents: Record<string, string[]> = {}
   for (const { name, columns, numeric } of await catalogOf(migrations)) {
     const values = columns.map((column) => (numeric.includes(column) ? digitsOf(db.engine, column) : sql.ref(column)))
-    const { rows } = await sql<Record<string, unknown>>`select ${sql.join(values)} from ${sql.table(name)}`.execute(
-      db.query,
-    )
+    // Every restore has an id of its own.
+    const kept = name === 'installation' ? sql`where key <> 'restored'` : sql``
+    const query = sql<Record<string, unknown>>`select ${sql.join(values)} from ${sql.table(name)} ${kept}`
+    const { rows } = await query.execute(db.query)
     const texts = rows.map((row) =>
       JSON.stringify(columns.map((column) => (numeric.includes(column) ? exactly(row[column]) : plain(row[column])))),
     )

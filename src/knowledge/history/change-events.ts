@@ -42,11 +42,11 @@ export async function* changeEvents(first: ChangesPage, options: ChangeEventsOpt
   }
 }
 
-function eventsOf({ changes, toldAt, cursor }: ChangesPage): string {
+function eventsOf({ changes, toldAt, reached, cursor }: ChangesPage): string {
   if (changes.length === 0) return silence(cursor)
   return changes
     .map((recorded) => {
-      const id = encodeChangesCursor({ seq: recorded.seq, toldAt })
+      const id = encodeChangesCursor({ ...reached, seq: recorded.seq, toldAt })
       return `id: ${id}\nevent: change\ndata: ${JSON.stringify(changeDocument(recorded))}\n\n`
     })
     .join('')

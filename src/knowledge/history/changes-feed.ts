@@ -1,3 +1,4 @@
+import { lastRestore } from '../../platform/backup/last-restore.ts'
 import { Bell } from '../../platform/clock/bell.ts'
 import { type Clock, MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
@@ -6,12 +7,18 @@ import { requireProject } from '../project/look-up.ts'
 import { decodeChangesCursor, encodeChangesCursor } from './changes-cursor.ts'
 import { CHANGES_TOPIC, hasReached, lastChange, listChanges, type RecordedChange } from './store-changes.ts'
 
+/** A place in the order of changes, and the restore since which that order holds. */
+interface Position {
+  seq: number
+  restore: string | null
+}
+
 export interface ChangesPage {
   changes: RecordedChange[]
   /** When they were read: part of the cursor behind each of them. */
   toldAt: Micros
   /** Up to where this page has told everything. */
-  reached: number
+  reached: Position
   cursor: string
   hasMore: boolean
 }
@@ -55,7 +62,7 @@ export async function readChanges(
 /** The same behind a place in the order of changes. */
 export async function changesAfter(
   { db, clock }: FeedDeps,
-  { projectId, after, limit, waitMs }: PageQuestion & { after: number },
+  { projectId, after, limit, waitMs }: PageQuestion & { after: Position },
   signal: AbortSignal,
 ): Promise<ChangesPage> {
   const endsAt = clock.elapsedMs() + waitMs
@@ -68,7 +75,7 @@ export async function changesAfter(
     })
     try {
       const toldAt = clock.now()
-      const rows = await listChanges(db, project.id, after, limit + 1)
+      const rows = await listChanges(db, project.id, after.seq, limit + 1)
       const leftMs = endsAt - clock.elapsedMs()
       if (rows.length > 0 || leftMs <= 0 || signal.aborted) return pageOf(rows, limit, after, toldAt)
       bell.ringIn(db.engine === 'sqlite' ? leftMs : Math.min(leftMs, LOOK_EVERY_MS))
@@ -80,23 +87,27 @@ export async function changesAfter(
   }
 }
 
-/** The place in the order of changes that a caller has come to. */
-async function positionOf({ db, clock }: FeedDeps, projectId: string, since: string | undefined): Promise<number> {
-  if (since === undefined) return BEGINNING
-  if (since === NOW) return (await lastChange(db, (await requireProject(db, projectId)).id)) ?? BEGINNING
+/** How far a caller has come. */
+async function positionOf({ db, clock }: FeedDeps, projectId: string, since: string | undefined): Promise<Position> {
+  const restore = await lastRestore(db)
+  if (since === undefined) return { seq: BEGINNING, restore }
+  if (since === NOW) {
+    const project = await requireProject(db, projectId)
+    return { seq: (await lastChange(db, project.id)) ?? BEGINNING, restore }
+  }
   const cursor = decodeChangesCursor(since)
-  if (cursor.toldAt < clock.now() - TOMBSTONES_KEPT_MS * MICROS_PER_MS || !(await hasReached(db, cursor.seq))) {
+  const isTooOld = cursor.toldAt < clock.now() - TOMBSTONES_KEPT_MS * MICROS_PER_MS
+  if (isTooOld || cursor.restore !== restore || !(await hasReached(db, cursor.seq))) {
     throw new AppError(
       'gone',
       'The changes since this cursor are no longer known: read all notes again, beginning without since',
     )
   }
-  return cursor.seq
+  return { seq: cursor.seq, restore }
 }
 
-function pageOf(rows: RecordedChange[], limit: number, after: number, toldAt: Micros): ChangesPage {
+function pageOf(rows: RecordedChange[], limit: number, after: Position, toldAt: Micros): ChangesPage {
   const changes = rows.slice(0, limit)
-  const reached = changes.at(-1)?.seq ?? after
-  const cursor = encodeChangesCursor({ seq: reached, toldAt })
-  return { changes, toldAt, reached, cursor, hasMore: rows.length > limit }
+  const reached = { ...after, seq: changes.at(-1)?.seq ?? after.seq }
+  return { changes, toldAt, reached, cursor: encodeChangesCursor({ ...reached, toldAt }), hasMore: rows.length > limit }
 }

@@ -37,7 +37,7 @@ export function changesRoutes(server: FastifyInstance, deps: Pick<KnowledgeDeps,
     operationId: 'ListChanges',
     summary: 'List what changed since the last question',
     description:
-      'The last change of each note, oldest first. Without `since`, of all notes there are and of those deleted lately. Ask again with `cursor`, which is good for 90 days: 410 when it is too old to be complete. With `Accept: text/event-stream` the answer goes on for as long as the caller listens: one event `change` for each, its `id` a cursor, which `Last-Event-ID` or `since` goes on behind; `limit` and `wait` have no effect. 429 when the caller has too many such streams, 503 when the server has.',
+      'The last change of each note, oldest first. Without `since`, of all notes there are and of those deleted lately. Ask again with `cursor`, which is good for 90 days: 410 when it is too old to be complete, or from before a restore from a backup. With `Accept: text/event-stream` the answer goes on for as long as the caller listens: one event `change` for each, its `id` a cursor, which `Last-Event-ID` or `since` goes on behind; `limit` and `wait` have no effect. 429 when the caller has too many such streams, 503 when the server has.',
     surface: 'knowledge',
     access: 'notes_read',
     rateLimit: null,

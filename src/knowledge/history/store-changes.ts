@@ -84,7 +84,7 @@ export async function lastChange(reader: Reader, projectId: number): Promise<num
   return row?.seq
 }
 
-/** Whether this database has handed out such a number: one that was restored from a backup may not have. */
+/** Whether this database has handed out such a number: one that was put back to an earlier state may not have. */
 export async function hasReached(reader: Reader, seq: number): Promise<boolean> {
   const { rows } = await (reader.engine === 'sqlite'
     ? sql<{ last: number | null }>`select max(seq) as last from sqlite_sequence where name = 'note_changes'`

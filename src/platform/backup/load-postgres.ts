@@ -10,6 +10,7 @@ import { deferCircles } from './defer-circles.ts'
 import type { DumpTable, Value } from './dump-format.ts'
 import { readDump, readDumpHeader } from './dump-reader.ts'
 import { refuseUnknownColumns } from './known-columns.ts'
+import { markRestored } from './last-restore.ts'
 import { migrationsOf } from './migrations-of.ts'
 import type { RestoreOptions } from './restore.ts'
 
@@ -40,7 +41,11 @@ export async function loadIntoPostgres(
   return { schema: needed.length, rows }
 }
 
-async function load(tx: Transaction, tables: CatalogTable[], { file, onProgress }: RestoreOptions): Promise<RowCounts> {
+async function load(
+  tx: Transaction,
+  tables: CatalogTable[],
+  { file, clock, onProgress }: RestoreOptions,
+): Promise<RowCounts> {
   await sql`lock table ${sql.join(tables.map(({ name }) => sql.table(name)))} in access exclusive mode`.execute(
     tx.query,
   )
@@ -59,6 +64,7 @@ async function load(tx: Transaction, tables: CatalogTable[], { file, onProgress 
   await enforceAgain()
   const difference = firstDifference(counts, await countRows(tx, tables))
   if (difference !== undefined) throw damaged(file, difference)
+  await markRestored(tx, clock.now())
   return counts
 }
 

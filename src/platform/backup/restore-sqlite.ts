@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Transaction } from '../storage/database.ts'
 import { migrate } from '../storage/migrate.ts'
 import { MIGRATIONS, type Migration } from '../storage/migrations/index.ts'
 import { openDatabase, SEARCH_FILE, SQLITE_FILE } from '../storage/open.ts'
@@ -9,6 +10,7 @@ import { fileTrouble, notEmpty } from './backup-errors.ts'
 import { catalogOf } from './catalog.ts'
 import type { RowCounts } from './count-rows.ts'
 import { readDumpHeader } from './dump-reader.ts'
+import { markRestored } from './last-restore.ts'
 import { loadIntoSqlite } from './load-sqlite.ts'
 import { migrationsOf } from './migrations-of.ts'
 import { flushDirectory, flushFile } from './place-file.ts'
@@ -30,7 +32,7 @@ export async function restoreSqlite(options: RestoreOptions, format: BackupForma
   try {
     const contents = await build(options, format, workshop, known)
     onProgress?.('upgrading', 0, 0)
-    await migrateIn(workshop, options, known)
+    await migrateIn(workshop, options, known, (tx) => markRestored(tx, options.clock.now()))
     const built = join(workshop, SQLITE_FILE)
     foldLog(built)
     flushFile(built)
@@ -74,9 +76,11 @@ async function migrateIn(
   dataDir: string,
   { clock, log }: RestoreOptions,
   migrations: readonly Migration[],
+  then?: (tx: Transaction) => Promise<void>,
 ): Promise<void> {
   await using db = await openDatabase({ dataDir, clock, log })
   await migrate(db, { clock, log, migrations })
+  if (then !== undefined) await db.write(then)
 }
 
 async function refuseNonEmpty(target: string, known: readonly Migration[]): Promise<void> {
