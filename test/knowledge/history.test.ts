@@ -144,11 +144,14 @@ test('a deleted note comes back from the trash with its id, its versions and its
   assert.deepEqual(
     page.revisions.map((r: { version: number; change: string }) => [r.version, r.change]),
     [
-      [3, 'restored'],
+      [4, 'restored'],
       [2, 'updated'],
       [1, 'created'],
     ],
   )
+  const { body: diff } = await api.get(`${urlOf(target)}/revisions/diff`, 200)
+  assert.deepEqual([diff.from, diff.to, diff.diff], [2, 4, ''])
+  assert.match((await api.get(`${urlOf(target)}/revisions/3`, 404)).body.detail, /current one is 4/)
   assert.equal((await api.get(`${urlOf(target)}/revisions/1`, 200)).body.content, target.content)
   await api.post(`${base}/trash/${target.external_id}/restore`, 404)
 })
@@ -229,11 +232,18 @@ test('the feed tells each change, and wakes who waits for one', async () => {
   await api.delete(`${own}/entities/${note.external_id}`, 200)
   const { body: second } = await waiting
   assert.deepEqual(
-    second.changes.map((c: Record<string, unknown>) => [c.external_id, c.change]),
-    [[note.external_id, 'deleted']],
+    second.changes.map((c: Record<string, unknown>) => [c.external_id, c.change, c.version]),
+    [[note.external_id, 'deleted', 2]],
   )
   const { body: third } = await api.get(`${own}/changes?since=${second.cursor}`, 200)
   assert.deepEqual(third.changes, [])
+  await api.post(`${own}/trash/${note.external_id}/restore`, 200)
+  const { body: fourth } = await api.get(`${own}/changes?since=${third.cursor}`, 200)
+  assert.deepEqual(
+    fourth.changes.map((c: Record<string, unknown>) => [c.external_id, c.change, c.version]),
+    [[note.external_id, 'restored', 3]],
+    'a version that no change before it had',
+  )
   await api.get(`${own}/changes?since=nonsense`, 400)
   await api.get(`${own}/changes?wait=31`, 422)
   await api.get(`/v2/${NOBODY}/knowledge/changes`, 404)

@@ -154,7 +154,7 @@ export class NotesModel {
     const { path, version, retired } = trashed
     const past = new Map(trashed.past).set(version, textOf(trashed))
     retire(retired.permalinks, trashed.permalink, permalink)
-    this.#add({ ...textOf(trashed), permalink, externalId, path, version: version + 1, past }, 'restored', retired)
+    this.#add({ ...textOf(trashed), permalink, externalId, path, version: version + 2, past }, 'restored', retired)
   }
 
   #under(directory: string): ModelNote[] {

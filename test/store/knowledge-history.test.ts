@@ -48,6 +48,22 @@ eachDatabase('past versions of notes', (context) => {
     )
   })
 
+  test('a long row of small changes is read back although version numbers are left out', async () => {
+    const db = await context.open()
+    const project = await addProject(db, 'main')
+    const textOf = (version: number) => `${'same '.repeat(20)}${version}${' end'.repeat(20)}`
+    const versions = Array.from({ length: 100 }, (_, index) => index + 1).filter((version) => version % 32 !== 0)
+    const note = plainNote(project, 1, { content: textOf(101) })
+    await db.write(async (tx) => {
+      for (const version of versions) {
+        const isLeftOut = (version + 1) % 32 === 0
+        await keepRevision(tx, { ...note, version, content: textOf(version) }, isLeftOut ? null : textOf(version + 1))
+      }
+    })
+    for (const version of versions) assert.equal((await findRevision(db, note, version))?.content, textOf(version))
+    assert.equal(await findRevision(db, note, 32), undefined)
+  })
+
   test('they are listed newest first, page by page', async () => {
     const db = await context.open()
     const project = await addProject(db, 'main')

@@ -58,7 +58,7 @@ export class RevisionService {
   ): Promise<UnifiedDiff & { from: number; to: number }> {
     const [before, after] = await this.#read(place, async (snapshot, note) => {
       const to = wanted.to ?? note.version
-      const from = wanted.from ?? Math.max(1, to - 1)
+      const from = wanted.from ?? (await listRevisions(snapshot, note.id, to, 1))[0]?.version ?? to
       return [await requireRevision(snapshot, note, from), await requireRevision(snapshot, note, to)] as const
     })
     const diff = await inTurns(unifiedDiff(labelled(before), labelled(after)))
@@ -92,7 +92,7 @@ async function requireRevision(reader: Reader, note: NoteWithContent, version: n
   if (version === note.version) return { ...currentRevision(note), content: note.content }
   const revision = await findRevision(reader, note, version)
   if (revision !== undefined) return revision
-  throw new AppError('not_found', `Version ${version} of the note was not found: it has versions 1 to ${note.version}`)
+  throw new AppError('not_found', `Version ${version} of the note was not found: the current one is ${note.version}`)
 }
 
 async function saveRestored(

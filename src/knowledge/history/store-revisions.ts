@@ -48,9 +48,17 @@ const insertRevision = statement<RevisionRow>((query, p) =>
   }),
 )
 
-/** Keeps the version that is about to be replaced, as a difference from the next text where that is much shorter. */
-export async function keepRevision(tx: Transaction, before: NoteWithContent, nextContent: string): Promise<void> {
-  const delta = before.version % WHOLE_EVERY === 0 ? null : deltaOf(before.content, nextContent)
+/**
+ * Keeps the version that is about to be replaced, as a difference from the next text where that is much shorter. Without one it is kept
+ * whole, as it must be where the next version does not follow at once: the one left out may be that of every so many.
+ */
+export async function keepRevision(
+  tx: Transaction,
+  before: NoteWithContent,
+  nextContent: string | null,
+): Promise<void> {
+  const isWhole = nextContent === null || before.version % WHOLE_EVERY === 0
+  const delta = isWhole ? null : deltaOf(before.content, nextContent)
   await tx.send(insertRevision, {
     note_id: before.id,
     version: before.version,

@@ -74,7 +74,7 @@ export class TrashService {
       const state = withMetadata(await storedState(tx, content, filePath), { permalink: claimed })
       refuseUnfit(state)
       await deleteTrash(tx, [row.id])
-      await keepRevision(tx, trashed, state.content)
+      await keepRevision(tx, trashed, null)
       const { note, parts } = await createNote(tx, context, externalId, state, { again: row })
       return noteDocument(tx, note, parts)
     })

@@ -65,7 +65,8 @@ export async function createNote(
     ...columnsOf(state),
     external_id: externalId,
     project_id: project.id,
-    version: again === undefined ? 1 : again.version + 1,
+    // Its deletion had a version of its own in the feed.
+    version: again === undefined ? 1 : again.version + 2,
     last_change: again === undefined ? ('created' as const) : ('restored' as const),
     created_at: created ?? again?.created_at ?? now,
     updated_at: modified ?? now,
