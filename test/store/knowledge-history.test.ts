@@ -7,7 +7,7 @@ import { type ChangesPage, readChanges } from '../../src/knowledge/history/chang
 import { purgeHistory } from '../../src/knowledge/history/history-jobs.ts'
 import { listChanges, recordChange } from '../../src/knowledge/history/store-changes.ts'
 import { findRevision, keepRevision, listRevisions } from '../../src/knowledge/history/store-revisions.ts'
-import { findTrashed, listTrash, trashNote } from '../../src/knowledge/history/store-trash.ts'
+import { deleteTrash, findTrashed, listTrash, trashNote } from '../../src/knowledge/history/store-trash.ts'
 import type { NoteWithContent, Project } from '../../src/knowledge/note/note.ts'
 import { lockProject } from '../../src/knowledge/project/store-project-lock.ts'
 import type { UserId } from '../../src/platform/auth/principal.ts'
@@ -155,6 +155,58 @@ eachDatabase('the trash', (context) => {
       revisions.map(({ note_id }) => note_id),
       [1000],
     )
+  })
+})
+
+eachDatabase('a note that leaves the trash in the moment in which its time there is over', (context) => {
+  async function expired() {
+    const clock = new FakeClock()
+    const db = await context.open()
+    const project = await addProject(db, 'main')
+    const note = plainNote(project, 1)
+    await db.write(async (tx) => {
+      await keepRevision(tx, note, 'next')
+      await trashNote(tx, note, somebody, clock.now())
+    })
+    await clock.advance(31 * DAY_MS)
+    return { clock, db, note }
+  }
+
+  const versionsIn = async (db: Database) => (await listRevisions(db, 1, 10, 10)).length
+
+  test('keeps its versions when it was restored before', async () => {
+    const { clock, db, note } = await expired()
+    const late: Database = Object.create(db, {
+      write: {
+        async value(...args: Parameters<Database['write']>) {
+          await db.write((tx) => deleteTrash(tx, [note.id]))
+          return db.write(...args)
+        },
+      },
+    })
+    assert.equal(await purgeHistory(late, clock), 0)
+    assert.equal(await versionsIn(db), 1)
+  })
+
+  // SQLite has one transaction at a time.
+  test('keeps them when a restore is under way', { skip: context.engine === 'sqlite' }, async () => {
+    const { clock, db, note } = await expired()
+    const taken = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    const restore = db.write(
+      async (tx) => {
+        assert.equal(await deleteTrash(tx, [note.id]), 1)
+        taken.resolve()
+        await release.promise
+      },
+      { isolation: 'read committed' },
+    )
+    await taken.promise
+    const purge = purgeHistory(db, clock)
+    release.resolve()
+    await restore
+    assert.equal(await purge, 0)
+    assert.equal(await versionsIn(db), 1)
   })
 })
 

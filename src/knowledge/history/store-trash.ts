@@ -111,19 +111,21 @@ export async function trashedNumbers(reader: Reader, projectId: number, external
   return rows.map(({ note_id }) => note_id)
 }
 
-/** Numbers of some notes that were deleted before, oldest first. */
-export async function expiredTrash(reader: Reader, before: Micros, limit: number): Promise<number[]> {
-  const rows = await reader.query
+/** Takes some notes that were deleted before the time out of the trash, oldest first, and answers their numbers. */
+export async function takeExpiredTrash(tx: Transaction, before: Micros, limit: number): Promise<number[]> {
+  const expired = tx.query
     .selectFrom('note_trash')
     .select('note_id')
     .where('deleted_at', '<', before)
     .orderBy('deleted_at')
     .limit(limit)
-    .execute()
-  return rows.map(({ note_id }) => note_id)
+  const taken = await tx.query.deleteFrom('note_trash').where('note_id', 'in', expired).returning('note_id').execute()
+  return taken.map(({ note_id }) => note_id)
 }
 
-/** Takes notes out of the trash; what becomes of their past versions is for the caller to say. */
-export async function deleteTrash(tx: Transaction, noteIds: readonly number[]): Promise<void> {
-  if (noteIds.length > 0) await tx.query.deleteFrom('note_trash').where('note_id', 'in', noteIds).execute()
+/** Takes notes out of the trash; what becomes of their past versions is for the caller to say. How many were still there. */
+export async function deleteTrash(tx: Transaction, noteIds: readonly number[]): Promise<number> {
+  if (noteIds.length === 0) return 0
+  const gone = await tx.query.deleteFrom('note_trash').where('note_id', 'in', noteIds).returning('note_id').execute()
+  return gone.length
 }

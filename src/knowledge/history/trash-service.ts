@@ -73,7 +73,8 @@ export class TrashService {
       const claimed = await claimPlace(tx, project, { filePath, permalink })
       const state = withMetadata(await storedState(tx, content, filePath), { permalink: claimed })
       refuseUnfit(state)
-      await deleteTrash(tx, [row.id])
+      // Its time may be over just now.
+      if ((await deleteTrash(tx, [row.id])) === 0) throw notInTrash(noteId)
       await keepRevision(tx, trashed, null)
       const { note, parts } = await createNote(tx, context, externalId, state, { again: row })
       return noteDocument(tx, note, parts)
