@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { BatchService } from '../../src/knowledge/batch/batch-service.ts'
+import { BatchService, LONGEST_MS } from '../../src/knowledge/batch/batch-service.ts'
 import type { BatchOperation } from '../../src/knowledge/batch/schema-batch.ts'
 import { RevisionService } from '../../src/knowledge/history/revision-service.ts'
 import { countCreatedNotes } from '../../src/knowledge/project/store-note-numbers.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { AppError, isAppError } from '../../src/platform/errors/app-error.ts'
+import { type Claim, Idempotency } from '../../src/platform/idempotency/idempotency.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
+import type { Database, Transaction } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { installed } from '../support/identity.ts'
@@ -59,6 +61,64 @@ eachDatabase('a batch', ({ open, openAgain }) => {
     )
     assert.deepEqual(await titlesIn(world), ['One'])
     await assertConsistent(world)
+  })
+
+  test('that had to wait for longer than it may take is not begun', async () => {
+    const world = await openProject()
+    const { writer, projectId, deps } = world
+    const clock = new FakeClock()
+    const { db } = deps
+    // As it is behind a folder that is moved.
+    const write = async (...work: Parameters<Database['write']>) => {
+      await clock.advance(LONGEST_MS)
+      return db.write(...work)
+    }
+    const busy = new Proxy(db, {
+      get(_, name) {
+        const value: unknown = name === 'write' ? write : Reflect.get(db, name, db)
+        return typeof value === 'function' ? value.bind(db) : value
+      },
+    })
+    const batches = new BatchService({ ...deps, clock, db: busy })
+    const [outcome] = await batches.runEach(writer, projectId, creates('One'))
+    assert.ok(outcome && 'error' in outcome && isAppError(outcome.error, 'deadline_exceeded'))
+    await assert.rejects(batches.runAtomically(writer, projectId, creates('Two')), { code: 'deadline_exceeded' })
+    assert.deepEqual(await titlesIn(world), [])
+  })
+
+  test('whose Idempotency-Key another request took over does nothing, and its answer is kept with what it does', async () => {
+    const world = await openProject()
+    const { writer, projectId, deps } = world
+    const clock = new FakeClock()
+    const idempotency = new Idempotency({ db: deps.db, clock })
+    const batches = new BatchService(deps)
+    const begin = () => idempotency.begin({ subject: 's', route: 'r', key: 'k', content: '' })
+    const claimed = async () => {
+      const verdict = await begin()
+      return verdict.kind === 'first' ? verdict.claim : assert.fail('answered')
+    }
+    const answer = { status: 200, headers: {}, body: '{"to":"somebody@example.org"}' }
+    let left = await claimed()
+    await clock.advance(50_000)
+    const renewing = async (tx: Transaction) => {
+      left = await idempotency.renew(tx, left)
+    }
+    const [first] = await batches.runEach(writer, projectId, creates('First'), renewing)
+    assert.ok(first && 'status' in first && first.status === 201)
+    await clock.advance(50_000)
+    await assert.rejects(begin(), { code: 'aborted' }, 'it is still at work')
+    await clock.advance(50_000)
+    const taker = await claimed()
+    const [late] = await batches.runEach(writer, projectId, creates('Late'), renewing)
+    assert.ok(late && 'error' in late && isAppError(late.error, 'aborted'))
+    const keepIn = (claim: Claim) => (tx: Transaction) => idempotency.keepIn(tx, claim, answer)
+    await assert.rejects(batches.runAtomically(writer, projectId, creates('Late'), keepIn(left)), { code: 'aborted' })
+    await batches.runAtomically(writer, projectId, creates('Taken over'), keepIn(taker))
+    assert.deepEqual(await begin(), { kind: 'repeat', answer })
+    await idempotency.release(taker)
+    await idempotency.keep(taker, answer)
+    assert.deepEqual(await begin(), { kind: 'repeat', answer })
+    assert.deepEqual(await titlesIn(world), ['First', 'Taken over'])
   })
 
   test('that is atomic is so beside others: of many that make one note, all of one is done and nothing of the rest', async () => {

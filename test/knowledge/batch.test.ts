@@ -354,6 +354,10 @@ eachServer('POST /batch', (api) => {
     const atomic = { 'idempotency-key': `atomic-${projects}` }
     const refused = await notes.batch(operations, 409, { atomic: true }, atomic)
     assert.equal((await notes.batch(operations, 409, { atomic: true }, atomic)).text, refused.text)
+    const kept = { 'idempotency-key': `kept-${projects}` }
+    const create = [{ op: 'create', title: 'For somebody@example.org' }]
+    const done = await notes.batch(create, 200, { atomic: true }, kept)
+    assert.equal((await notes.batch(create, 200, { atomic: true }, kept)).text, done.text)
     await notes.batch([{ op: 'create' }], 422, {}, { 'idempotency-key': `malformed-${projects}` })
     await notes.batch([{ op: 'create', title: 'Later' }], 200, {}, { 'idempotency-key': `malformed-${projects}` })
   })

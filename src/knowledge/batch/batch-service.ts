@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, isAppError } from '../../platform/errors/app-error.ts'
+import type { Transaction } from '../../platform/storage/database.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { type NoteWork, type Writer, writeIn } from '../note/write-transaction.ts'
 import { requireProject } from '../project/look-up.ts'
@@ -19,16 +20,28 @@ export class BatchService {
     this.#deps = deps
   }
 
-  /** Each in a transaction of its own, in order; one that fails does not stop the others. */
-  async runEach(writer: Writer, projectId: string, operations: readonly BatchOperation[]): Promise<Outcome[]> {
+  /** Each in a transaction of its own, in order; one that fails does not stop the others. `last` ends each of them. */
+  async runEach(
+    writer: Writer,
+    projectId: string,
+    operations: readonly BatchOperation[],
+    last: (tx: Transaction) => Promise<void> = async () => {},
+  ): Promise<Outcome[]> {
     const { db, settings } = this.#deps
     await requireProject(db, projectId)
     const refuseLate = this.#deadline()
     const outcomes: Outcome[] = []
     for (const operation of operations) {
       try {
-        refuseLate()
-        outcomes.push(await writeIn(this.#deps, writer, projectId, await workOf(operation, settings)))
+        const work = await workOf(operation, settings)
+        const outcome = await writeIn(this.#deps, writer, projectId, async (tx, context) => {
+          // Others may have kept it waiting for long.
+          refuseLate()
+          const done = await work(tx, context)
+          await last(tx)
+          return done
+        })
+        outcomes.push(outcome)
       } catch (error) {
         outcomes.push({ error })
       }
@@ -36,8 +49,16 @@ export class BatchService {
     return outcomes
   }
 
-  /** All in one transaction. Throws the error of the first that fails, which names it; nothing was changed then. */
-  async runAtomically(writer: Writer, projectId: string, operations: readonly BatchOperation[]): Promise<Done[]> {
+  /**
+   * All in one transaction, which `last` ends. Throws the error of the first that fails, which names it; nothing was changed
+   * then.
+   */
+  async runAtomically(
+    writer: Writer,
+    projectId: string,
+    operations: readonly BatchOperation[],
+    last: (tx: Transaction, done: readonly Done[]) => Promise<void> = async () => {},
+  ): Promise<Done[]> {
     const works = await this.#prepare(operations)
     const refuseLate = this.#deadline()
     return writeIn(
@@ -54,6 +75,7 @@ export class BatchService {
             throw isAppError(error) ? undone(error, index) : error
           }
         }
+        await last(tx, done)
         return done
       },
       { alone: true },

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { errorDocument } from '../../platform/http/error-handler.ts'
+import { keepAnswerIn, renewClaim } from '../../platform/http/idempotent.ts'
 import { operation } from '../../platform/http/operation.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { etagOf } from '../note/preconditions.ts'
@@ -40,14 +41,20 @@ export function batchRoutes(server: FastifyInstance, deps: KnowledgeDeps): void 
     async handler(request) {
       const { params, body } = request
       const { operations, atomic } = body
+      const answerOf = (outcomes: readonly Outcome[]): BatchAnswer => {
+        const results = outcomes.map((outcome, index) =>
+          resultOf(request, operations[index] as BatchOperation, outcome, index),
+        )
+        const failed = results.filter(({ error }) => error !== undefined).length
+        return { results, succeeded: results.length - failed, failed }
+      }
+      const place = [writerOf(request), params.project_id, operations] as const
       const outcomes = atomic
-        ? await batches.runAtomically(writerOf(request), params.project_id, operations)
-        : await batches.runEach(writerOf(request), params.project_id, operations)
-      const results = outcomes.map((outcome, index) =>
-        resultOf(request, operations[index] as BatchOperation, outcome, index),
-      )
-      const failed = results.filter(({ error }) => error !== undefined).length
-      return { results, succeeded: results.length - failed, failed }
+        ? await batches.runAtomically(...place, (tx, done) =>
+            keepAnswerIn(tx, request, { status: 200, headers: {}, body: JSON.stringify(answerOf(done)) }),
+          )
+        : await batches.runEach(...place, (tx) => renewClaim(tx, request))
+      return answerOf(outcomes)
     },
   })
 }

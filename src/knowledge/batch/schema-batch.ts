@@ -74,4 +74,6 @@ export const BatchAnswer = Type.Object({
   failed: Type.Integer(),
 })
 
+export type BatchAnswer = Static<typeof BatchAnswer>
+
 export type BatchResult = Static<typeof BatchResult>

@@ -114,6 +114,29 @@ export async function keepDone(tx: Transaction, request: FastifyRequest, answer:
   })
 }
 
+/** The same by an operation that knows its whole answer by then: that one is given again. */
+export async function keepAnswerIn(tx: Transaction, request: FastifyRequest, answer: Answer): Promise<void> {
+  const one = pending.get(request)
+  if (one === undefined) return
+  await one.idempotency.keepIn(tx, one.claim, answer)
+  tx.afterCommit(() => {
+    one.isDone = true
+  })
+}
+
+/**
+ * To be called at the end of each of several transactions: the key stays the request's own for another while, and what another request
+ * has begun to do in its place is not done twice.
+ */
+export async function renewClaim(tx: Transaction, request: FastifyRequest): Promise<void> {
+  const one = pending.get(request)
+  if (one === undefined) return
+  const claim = await one.idempotency.renew(tx, one.claim)
+  tx.afterCommit(() => {
+    one.claim = claim
+  })
+}
+
 function replay(reply: FastifyReply, { status, headers, body }: Answer): void {
   reply.code(status).headers(headers).header('idempotent-replayed', 'true')
   if (body === '') reply.send()

@@ -9,7 +9,8 @@
  * Every arrow is one transaction, so it holds between several processes as well. What the request itself does is
  * another transaction: when a process dies between the two, a repeat runs the request again after that minute. An
  * operation whose second run would fail says in its own transaction that it was done (`keepDone`), and a repeat is
- * answered from what is there.
+ * answered from what is there; or keeps its answer there (`keepIn`). One of several transactions makes sure in each that
+ * the claim is still its own (`renew`).
  */
 import { hash } from 'node:crypto'
 import { type Clock, MICROS_PER_MS, type Micros, sleep } from '../clock/clock.ts'
@@ -18,7 +19,17 @@ import type { JobEngine } from '../jobs/job-engine.ts'
 import type { PersonalDataPart } from '../personal-data/personal-data.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { emailMention, mentionsIn, userMention } from './mentions.ts'
-import { claimKey, deleteKeysOf, deleteOldKeys, findKey, type KeyPlace, keepAnswer, releaseKey } from './store.ts'
+import {
+  claimKey,
+  deleteKeysOf,
+  deleteOldKeys,
+  findKey,
+  type KeptAnswer,
+  type KeyPlace,
+  keepAnswer,
+  releaseKey,
+  renewKey,
+} from './store.ts'
 
 const KEPT_MS = 24 * 3_600_000
 /** Longer than any request of ours runs. */
@@ -93,13 +104,24 @@ export class Idempotency {
   }
 
   /** Before the answer leaves. */
-  async keep(claim: Claim, { status, headers, body }: Answer): Promise<void> {
-    const mentions = body.length > LARGEST_BODY ? [] : mentionsIn(body)
-    const fits = body.length <= LARGEST_BODY && mentions.length <= MOST_MENTIONS
-    const kept = { status, headers: JSON.stringify(headers), body: fits ? Buffer.from(body) : null }
-    await this.#db.write((tx) => keepAnswer(tx, claim, { ...kept, mentions: fits ? mentions : [] }), {
-      isolation: 'read committed',
-    })
+  async keep(claim: Claim, answer: Answer): Promise<void> {
+    const kept = keptOf(answer)
+    await this.#db.write((tx) => keepAnswer(tx, claim, kept), { isolation: 'read committed' })
+  }
+
+  /** The same as part of the transaction that does what was asked for. */
+  async keepIn(tx: Transaction, claim: Claim, answer: Answer): Promise<void> {
+    if (!(await keepAnswer(tx, claim, keptOf(answer)))) throw stillRunning()
+  }
+
+  /**
+   * At the end of each of several transactions that do what was asked for: undone when another request has taken the key over, which
+   * does all of it. From its commit on the claim is the one that is answered.
+   */
+  async renew(tx: Transaction, claim: Claim): Promise<Claim> {
+    const now = this.#clock.now()
+    if (!(await renewKey(tx, claim, now))) throw stillRunning()
+    return { ...claim, created_at: now }
   }
 
   /** Part of the transaction that does what was asked for. From its commit on a repeat gets this answer, whose body is made anew. */
@@ -142,6 +164,13 @@ export class Idempotency {
       run: ({ signal }) => this.purge(signal),
     })
   }
+}
+
+function keptOf({ status, headers, body }: Answer): KeptAnswer {
+  const mentions = body.length > LARGEST_BODY ? [] : mentionsIn(body)
+  const fits = body.length <= LARGEST_BODY && mentions.length <= MOST_MENTIONS
+  const kept = { status, headers: JSON.stringify(headers) }
+  return fits ? { ...kept, body: Buffer.from(body), mentions } : { ...kept, body: null, mentions: [] }
 }
 
 /** What a caller is called here. */

@@ -108,8 +108,23 @@ export async function keepAnswer(
   await tx.query
     .insertInto('idempotency_mentions')
     .values(mentions.map((mention) => ({ mention, subject, route, key })))
+    .onConflict((conflict) => conflict.doNothing())
     .execute()
   return true
+}
+
+/** Makes the claim as young as `now`, unless it was taken over or answered: false then. */
+export async function renewKey(
+  tx: Transaction,
+  claim: KeyPlace & { created_at: Micros },
+  now: Micros,
+): Promise<boolean> {
+  const renewed = await at(tx.query.updateTable('idempotency_keys').set({ created_at: now }), claim)
+    .where('created_at', '=', claim.created_at)
+    .where('status', 'is', null)
+    .returning('key')
+    .execute()
+  return renewed.length > 0
 }
 
 /** Unless there is an answer: the change may be done although whoever made it was not told so. */
