@@ -68,10 +68,14 @@ eachDatabase('a batch', ({ open, openAgain }) => {
     const { writer, projectId, deps } = world
     const clock = new FakeClock()
     const { db } = deps
+    const others = Promise.withResolvers<void>()
+    const waiting: Promise<unknown>[] = []
     // As it is behind a folder that is moved.
-    const write = async (...work: Parameters<Database['write']>) => {
-      await clock.advance(LONGEST_MS)
-      return db.write(...work)
+    const write = (...work: Parameters<Database['write']>) => {
+      waiting.push(clock.advance(LONGEST_MS))
+      const written = others.promise.then(() => db.write(...work))
+      waiting.push(written)
+      return written
     }
     const busy = new Proxy(db, {
       get(_, name) {
@@ -82,7 +86,9 @@ eachDatabase('a batch', ({ open, openAgain }) => {
     const batches = new BatchService({ ...deps, clock, db: busy })
     const [outcome] = await batches.runEach(writer, projectId, creates('One'))
     assert.ok(outcome && 'error' in outcome && isAppError(outcome.error, 'deadline_exceeded'))
+    others.resolve()
     await assert.rejects(batches.runAtomically(writer, projectId, creates('Two')), { code: 'deadline_exceeded' })
+    await Promise.allSettled(waiting)
     assert.deepEqual(await titlesIn(world), [])
   })
 

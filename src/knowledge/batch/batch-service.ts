@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, isAppError } from '../../platform/errors/app-error.ts'
+import { ignoreFailure } from '../../platform/errors/ignore-failure.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { type NoteWork, type Writer, writeIn } from '../note/write-transaction.ts'
@@ -27,25 +28,29 @@ export class BatchService {
     operations: readonly BatchOperation[],
     last: (tx: Transaction) => Promise<void> = async () => {},
   ): Promise<Outcome[]> {
-    const { db, settings } = this.#deps
+    const { db, clock, settings } = this.#deps
     await requireProject(db, projectId)
+    const { promise: end, resolve: ring } = Promise.withResolvers<void>()
+    const cancel = clock.after(LONGEST_MS, ring)
     const refuseLate = this.#deadline()
     const outcomes: Outcome[] = []
     for (const operation of operations) {
       try {
         const work = await workOf(operation, settings)
-        const outcome = await writeIn(this.#deps, writer, projectId, async (tx, context) => {
-          // Others may have kept it waiting for long.
-          refuseLate()
-          const done = await work(tx, context)
-          await last(tx)
-          return done
-        })
-        outcomes.push(outcome)
+        const run = (begin: () => void) =>
+          writeIn(this.#deps, writer, projectId, async (tx, context) => {
+            refuseLate()
+            begin()
+            const done = await work(tx, context)
+            await last(tx)
+            return done
+          })
+        outcomes.push(await unlessNotBegun(run, end))
       } catch (error) {
         outcomes.push({ error })
       }
     }
+    cancel()
     return outcomes
   }
 
@@ -102,10 +107,29 @@ export class BatchService {
     const { clock } = this.#deps
     const endAt = clock.elapsedMs() + LONGEST_MS
     return () => {
-      if (clock.elapsedMs() < endAt) return
-      throw new AppError('deadline_exceeded', `The batch ran for ${LONGEST_MS / 1_000} seconds: send fewer operations`)
+      if (clock.elapsedMs() >= endAt) throw tooLate()
     }
   }
+}
+
+/** What waits for others until the end and was not begun by then never is: the caller need not wait for longer. */
+async function unlessNotBegun<T>(run: (begin: () => void) => Promise<T>, end: Promise<void>): Promise<T> {
+  const { promise: begun, resolve } = Promise.withResolvers<void>()
+  let state: 'waiting' | 'begun' | 'given up' = 'waiting'
+  const running = run(() => {
+    if (state === 'given up') throw tooLate()
+    state = 'begun'
+    resolve()
+  })
+  await Promise.race([begun, running, end])
+  if (state !== 'waiting') return running
+  state = 'given up'
+  ignoreFailure(running, 'what was not begun in time is refused')
+  throw tooLate()
+}
+
+function tooLate(): AppError {
+  return new AppError('deadline_exceeded', `The batch ran for ${LONGEST_MS / 1_000} seconds: send fewer operations`)
 }
 
 function undone(error: AppError, index: number): AppError {
