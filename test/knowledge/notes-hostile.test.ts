@@ -175,6 +175,23 @@ eachServer('hostile input', (api) => {
     }
   })
 
+  test('a question with a NUL in it is answered as one without, and a cursor with one is refused', async () => {
+    await send({ title: 'Found', directory: 'none', note_type: 'nul_type' }, 201)
+    const ask = async (path: string, status = 200) =>
+      (await api().api.get(`/v2/${api().projectId}${path}`, status)).body
+    assert.equal((await ask('/directory/list?dir_name=n%00one&file_name_glob=*')).total, 1)
+    assert.equal((await ask('/directory/list?dir_name=%00&file_name_glob=%00')).total > 0, true)
+    assert.equal((await ask('/knowledge/graph?note_type=nul_%00type')).nodes.length, 1)
+    assert.deepEqual((await ask('/knowledge/graph?note_type=%00')).nodes, [])
+    await ask('/knowledge/graph?directory=%00', 400)
+    const cursor = Buffer.from('1:0:a\0b').toString('base64url')
+    for (const list of ['graph', 'orphans']) {
+      assert.match((await ask(`/knowledge/${list}?cursor=${cursor}`, 400)).detail, /cursor/)
+    }
+    for (const path of ['/memory/a%00b', '/memory/recent?timeframe=%00']) await ask(path, 422)
+    for (const path of ['/knowledge/changes?since=%00', '/knowledge/trash?cursor=%00']) await ask(path, 400)
+  })
+
   test('a text over the limit is refused before it is read', async () => {
     await send({ title: 'Longest', content: 'x'.repeat(1_999_800) }, 201)
     await send({ title: 'Too long with its frontmatter', content: 'x'.repeat(2_000_000) }, 413)

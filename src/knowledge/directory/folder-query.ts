@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { dropUnstorable } from '../text/clean-text.ts'
 import { fileNameGlob } from '../text/glob.ts'
 import type { FolderQuery } from './list-folder.ts'
 import type { FolderFilters } from './schema-directory.ts'
@@ -18,7 +19,7 @@ export function folderQueryOf(projectId: number, filters: Static<typeof FolderFi
 
 /** However its slashes are written. What names no folder of ours is a folder without anything in it. */
 function folderNamed(text: string): string {
-  return text
+  return dropUnstorable(text)
     .normalize('NFC')
     .trim()
     .split(/[/\\]/)

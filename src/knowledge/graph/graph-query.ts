@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { AppError } from '../../platform/errors/app-error.ts'
+import { dropUnstorable } from '../text/clean-text.ts'
 import { canonicalType } from '../text/note-metadata.ts'
 import { cleanDirectory } from '../text/path.ts'
 import { decodePathCursor } from './path-cursor.ts'
@@ -17,7 +18,7 @@ export function graphQueryOf(projectId: number, filters: Static<typeof GraphFilt
   if (cursor !== null && folder !== null && !cursor.path.startsWith(`${folder}/`)) {
     throw new AppError('invalid_argument', 'The cursor belongs to another directory: begin again without it')
   }
-  const typeKey = type === undefined ? null : canonicalType(type)
+  const typeKey = type === undefined ? null : canonicalType(dropUnstorable(type))
   return { projectId, typeKey, folder, limit, after: cursor?.path ?? null }
 }
 

@@ -18,7 +18,8 @@ export function encodePathCursor({ path, total }: PathCursor): string {
 export function decodePathCursor(cursor: string): PathCursor {
   const text = cursor.length > LONGEST ? '' : Buffer.from(cursor, 'base64url').toString()
   const match = FORM.exec(text)
-  if (match === null) {
+  // No path has a NUL, and PostgreSQL takes none.
+  if (match === null || text.includes('\0')) {
     throw new AppError(
       'invalid_argument',
       'The cursor is not one of this list: take it from the answer before, unchanged',
