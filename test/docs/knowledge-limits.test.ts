@@ -5,7 +5,7 @@ import { LONGEST_MS } from '../../src/knowledge/batch/batch-service.ts'
 import { MOST_OPERATIONS } from '../../src/knowledge/batch/schema-batch.ts'
 import { MOST_STREAMS, MOST_STREAMS_OF_CALLER } from '../../src/knowledge/history/change-streams.ts'
 import { TOMBSTONES_KEPT_MS } from '../../src/knowledge/history/changes-feed.ts'
-import { MOST_INCOMING } from '../../src/knowledge/link/store-relations.ts'
+import { MOST_INCOMING, MOST_OUTGOING } from '../../src/knowledge/link/store-relations.ts'
 import { MAX_CONTENT, MAX_LINES } from '../../src/knowledge/note/note-input.ts'
 import { LONGEST_NAME } from '../../src/knowledge/project/project-name.ts'
 import { LONGEST_PATH } from '../../src/knowledge/project/project-path.ts'
@@ -28,7 +28,7 @@ test('docs/knowledge.md names the limits that the code has', () => {
     ['Frontmatter', [MAX_YAML, MAX_DEPTH, MAX_KEY, BOUNDS.pieces]],
     ['Target of a link', [MAX_LINK_NAME]],
     ['Operations in a batch', [1, MOST_OPERATIONS, LONGEST_MS / 1_000]],
-    ['Incoming relations in an answer', [MOST_INCOMING]],
+    ['Outgoing, incoming relations in an answer', [MOST_OUTGOING, MOST_INCOMING]],
     ['Prompt: whole; excerpt of a note; topic or query', [LONGEST_PROMPT, LONGEST_EXCERPT, LONGEST_TOPIC]],
     ['Streams of changes', [MOST_STREAMS, MOST_STREAMS_OF_CALLER]],
     ['Project: name, path', [LONGEST_NAME, LONGEST_PATH]],

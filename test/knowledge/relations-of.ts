@@ -7,5 +7,5 @@ import type { Reader } from '../../src/platform/storage/database.ts'
 export async function relationsOf(reader: Reader, note: NoteRef): Promise<RelationsOfNote> {
   const outgoing = await outgoingRelations(reader, note)
   const { relations, isTruncated } = await incomingRelations(reader, note)
-  return { relations: [...outgoing, ...relations], isTruncated }
+  return { relations: [...outgoing.relations, ...relations], isTruncated: outgoing.isTruncated || isTruncated }
 }

@@ -6,6 +6,7 @@ import { divideAtFirst } from '../text/anchors.ts'
 import { nameKey } from '../text/name-key.ts'
 import type { ParsedLink } from '../text/parse-body.ts'
 import { folderOf } from '../text/path.ts'
+import { inTurns, type Steps } from '../text/steps.ts'
 import { type Ask, askedId, askedKeys, askOf } from './ask.ts'
 import type { NameRow } from './names.ts'
 import { type FoundLinkNames, resolveAsks } from './resolve-exactly.ts'
@@ -15,8 +16,11 @@ import {
   deleteRelations,
   insertRelations,
   isSameRelation,
+  MOST_OUTGOING,
+  RELATIONS_AT_ONCE,
   type RelationOwner,
   type RelationRow,
+  type RelationsOfNote,
   type RelationView,
   storedRelations,
   viewOf,
@@ -43,13 +47,12 @@ export async function replaceRelations(
   note: Note,
   links: readonly ParsedLink[],
   { isNew, found }: { isNew: boolean; found?: FoundLinkNames | undefined },
-): Promise<RelationView[]> {
+): Promise<RelationsOfNote> {
   const sourcePath = note.file_path
   const asks = links.map(({ target, name }) => ({ target, name, sourcePath }))
   const choices = links.length === 0 ? [] : await resolveAsks(tx, project, asks, { found })
   const targets = choices.map((choice) => (choice !== null && 'note' in choice ? choice.note : null))
-  const seen = new Set<string>()
-  const rows = links.map((link, position) => toRow(note, link, position, choices[position] ?? null, seen))
+  const rows = await inTurns(rowsOf(note, links, choices), () => tx.breathe())
   // Whoever appends a line changes no link before it.
   const first = isNew ? 0 : await dropFromFirstDifference(tx, note.id, rows)
   await insertRelations(tx, note, first === 0 ? rows : rows.slice(first))
@@ -57,29 +60,44 @@ export async function replaceRelations(
   return views(note, rows, targets)
 }
 
+/** How many of the rows are stored already; what is stored behind them is gone. */
 async function dropFromFirstDifference(tx: Transaction, noteId: number, rows: readonly RelationRow[]): Promise<number> {
-  const stored = await storedRelations(tx, noteId)
-  const differs = stored.findIndex((row, at) => rows[at] === undefined || !isSameRelation(row, rows[at]))
-  if (differs === -1) return stored.length
-  await deleteRelations(tx, noteId, (stored[differs] as RelationRow).position)
-  return differs
-}
-
-function views(from: NoteRef, rows: readonly RelationRow[], targets: readonly (NoteRef | null)[]): RelationView[] {
-  const shown: RelationView[] = []
-  for (const [at, row] of rows.entries()) {
-    if (row.is_repeat === 0) shown.push(viewOf(row, 'outgoing', from, targets[at] ?? null))
+  for (let first = 0; ; first += RELATIONS_AT_ONCE) {
+    const stored = await storedRelations(tx, noteId, first - 1)
+    const differs = stored.findIndex(
+      (row, at) => rows[first + at] === undefined || !isSameRelation(row, rows[first + at] as RelationRow),
+    )
+    if (differs !== -1) {
+      await deleteRelations(tx, noteId, (stored[differs] as RelationRow).position)
+      return first + differs
+    }
+    if (stored.length < RELATIONS_AT_ONCE) return first + stored.length
   }
-  return shown
 }
 
-function toRow(
-  note: Note,
-  link: ParsedLink,
-  position: number,
-  choice: Choice,
-  seen: Set<string>,
-): RelationRow & RelationOwner {
+function views(from: NoteRef, rows: readonly RelationRow[], targets: readonly (NoteRef | null)[]): RelationsOfNote {
+  const relations: RelationView[] = []
+  for (const [at, row] of rows.entries()) {
+    if (row.is_repeat === 1) continue
+    if (relations.length === MOST_OUTGOING) return { relations, isTruncated: true }
+    relations.push(viewOf(row, 'outgoing', from, targets[at] ?? null))
+  }
+  return { relations, isTruncated: false }
+}
+
+type OwnedRow = RelationRow & RelationOwner
+
+function* rowsOf(note: Note, links: readonly ParsedLink[], choices: readonly Choice[]): Steps<OwnedRow[]> {
+  const seen = new Set<string>()
+  const rows: OwnedRow[] = []
+  for (const [position, link] of links.entries()) {
+    rows.push(toRow(note, link, position, choices[position] ?? null, seen))
+    yield
+  }
+  return rows
+}
+
+function toRow(note: Note, link: ParsedLink, position: number, choice: Choice, seen: Set<string>): OwnedRow {
   const { type, target, name, display, context } = link
   const { toId, anchor } =
     choice !== null && 'note' in choice

@@ -23,13 +23,22 @@ const COLUMNS = [
 
 const NUMBERS: readonly string[] = ['position', 'to_id', 'is_repeat'] satisfies (keyof RelationRow)[]
 
-const ownRows = statement<{ fromId: number }, RelationRow>((query, p) =>
-  query.selectFrom('relations').select(COLUMNS).where('from_id', '=', p('fromId')).orderBy('position'),
+/** So many are read or taken away by one statement: a note may have hundreds of thousands, and SQLite answers in one go. */
+export const RELATIONS_AT_ONCE = 1000
+
+const ownRows = statement<{ fromId: number; after: number }, RelationRow>((query, p) =>
+  query
+    .selectFrom('relations')
+    .select(COLUMNS)
+    .where('from_id', '=', p('fromId'))
+    .where('position', '>', p('after'))
+    .orderBy('position')
+    .limit(sql.lit(RELATIONS_AT_ONCE)),
 )
 
-/** Everything that is stored of the links of a note, repeats included. */
-export function storedRelations(reader: Reader, fromId: number): Promise<RelationRow[]> {
-  return reader.run(ownRows, { fromId })
+/** Everything that is stored of the next links of a note, repeats included, beginning behind a position. */
+export function storedRelations(reader: Reader, fromId: number, after: number): Promise<RelationRow[]> {
+  return reader.run(ownRows, { fromId, after })
 }
 
 export function isSameRelation(one: RelationRow, other: RelationRow): boolean {
@@ -40,9 +49,24 @@ const deleteRows = statement<{ fromId: number; position: number }>((query, p) =>
   query.deleteFrom('relations').where('from_id', '=', p('fromId')).where('position', '>=', p('position')),
 )
 
+const deleteSomeRows = statement<{ fromId: number; position: number }>((query, p) =>
+  query
+    .deleteFrom('relations')
+    .where('from_id', '=', p('fromId'))
+    .where('position', 'in', (eb) =>
+      eb
+        .selectFrom('relations')
+        .select('position')
+        .where('from_id', '=', p('fromId'))
+        .where('position', '>=', p('position'))
+        .limit(sql.lit(RELATIONS_AT_ONCE)),
+    ),
+)
+
 /** Those from a place in the text on. */
 export async function deleteRelations(tx: Transaction, fromId: number, position: number): Promise<void> {
-  await tx.send(deleteRows, { fromId, position })
+  if (tx.engine === 'postgres') await tx.send(deleteRows, { fromId, position })
+  else while ((await tx.change(deleteSomeRows, { fromId, position })) === RELATIONS_AT_ONCE);
 }
 
 export type RelationOwner = Pick<RelationsTable, 'from_id' | 'project_id'>
@@ -83,6 +107,7 @@ async function insertInLists(
   relations: readonly RelationRow[],
 ): Promise<void> {
   for (let start = 0; start < relations.length; start += AT_ONCE) {
+    if (start > 0) await tx.breathe()
     const rows = relations.slice(start, start + AT_ONCE).map((row) => COLUMNS.map((column) => row[column]))
     await tx.send(insertRows, { fromId: note.id, projectId: note.project_id, rows: JSON.stringify(rows) })
   }
@@ -105,13 +130,14 @@ interface RelationTexts {
   context: string | null
 }
 
+/** Those of one direction: outgoing ones in the order of the document, incoming ones by the path they come from. */
 export interface RelationsOfNote {
-  /** Outgoing ones in the order of the document, then incoming ones by the path they come from. */
   relations: RelationView[]
-  /** More come in than are answered. */
+  /** There are more than are answered. */
   isTruncated: boolean
 }
 
+export const MOST_OUTGOING = 10_000
 export const MOST_INCOMING = 1000
 
 export interface ViewRow extends RelationTexts {
@@ -129,12 +155,13 @@ const VIEW_COLUMNS = sql.raw(
   ].join(', '),
 )
 
-/** What the note links to. */
+/** What the note links to, as far as it is answered and one more. */
 export function outgoingQuery(noteId: unknown) {
   return sql`
     select ${VIEW_COLUMNS} from relations r left join notes other on other.id = r.to_id
     where r.from_id = ${noteId} and r.is_repeat = 0
-    order by r.position`
+    order by r.position
+    limit ${sql.lit(MOST_OUTGOING + 1)}`
 }
 
 /**
@@ -153,7 +180,7 @@ export function incomingQuery(engine: Engine, noteId: unknown) {
 const outgoingRows = statement<{ noteId: number }, ViewRow>((_query, p) => outgoingQuery(p('noteId')))
 const incomingRows = statement<{ noteId: number }, ViewRow>((_query, p, engine) => incomingQuery(engine, p('noteId')))
 
-export async function outgoingRelations(reader: Reader, note: NoteRef): Promise<RelationView[]> {
+export async function outgoingRelations(reader: Reader, note: NoteRef): Promise<RelationsOfNote> {
   return outgoingOf(note, await reader.run(outgoingRows, { noteId: note.id }))
 }
 
@@ -161,8 +188,11 @@ export async function incomingRelations(reader: Reader, note: NoteRef): Promise<
   return incomingOf(note, await reader.run(incomingRows, { noteId: note.id }))
 }
 
-export function outgoingOf(note: NoteRef, rows: readonly ViewRow[]): RelationView[] {
-  return rows.map((row) => viewOf(row, 'outgoing', note, row.id === null ? null : (row as NoteRef)))
+export function outgoingOf(note: NoteRef, rows: ViewRow[]): RelationsOfNote {
+  const isTruncated = rows.length > MOST_OUTGOING
+  if (isTruncated) rows.pop()
+  const relations = rows.map((row) => viewOf(row, 'outgoing', note, row.id === null ? null : (row as NoteRef)))
+  return { relations, isTruncated }
 }
 
 export function incomingOf(note: NoteRef, rows: ViewRow[]): RelationsOfNote {

@@ -152,7 +152,14 @@ const unbindRows = statement<{ noteId: number }>((query, p) =>
     .where('to_id', '=', p('noteId')),
 )
 
+const unbindSomeRows = statement<{ noteId: number }>(
+  (_query, p) => sql`
+    update relations set to_id = null, is_repeat = 0 where (from_id, position) in (
+      select from_id, position from relations where to_id = ${p('noteId')} limit ${sql.lit(WAITING_AT_ONCE)})`,
+)
+
 /** All relations to the note wait again for one with the name. */
 export async function unbindRelations(tx: Transaction, noteId: number): Promise<void> {
-  await tx.send(unbindRows, { noteId })
+  if (tx.engine === 'postgres') await tx.send(unbindRows, { noteId })
+  else while ((await tx.change(unbindSomeRows, { noteId })) === WAITING_AT_ONCE);
 }

@@ -1,11 +1,6 @@
 import { toRfc3339 } from '../../platform/clock/clock.ts'
 import type { Reader } from '../../platform/storage/database.ts'
-import {
-  incomingRelations,
-  outgoingRelations,
-  type RelationsOfNote,
-  type RelationView,
-} from '../link/store-relations.ts'
+import { incomingRelations, outgoingRelations, type RelationsOfNote } from '../link/store-relations.ts'
 import type { NoteRef, NoteWithContent } from './note.ts'
 import { observationDocument, relationDocument } from './part-document.ts'
 import type { EntityDocument } from './schema-notes.ts'
@@ -16,7 +11,7 @@ const CONTENT_TYPE = 'text/markdown'
 /** What is read out of a text, and what links to the note. */
 export interface NoteParts {
   observations: readonly Observation[]
-  outgoing: readonly RelationView[]
+  outgoing: RelationsOfNote
   incoming: RelationsOfNote
 }
 
@@ -50,8 +45,8 @@ export function toDocument(note: NoteWithContent, { observations, outgoing, inco
     content: note.content,
     entity_metadata: JSON.parse(note.metadata),
     observations: observations.map((observation, position) => observationDocument(note, observation, position)),
-    relations: [...outgoing, ...incoming.relations].map(relationDocument),
-    ...(incoming.isTruncated && { relations_truncated: true }),
+    relations: [...outgoing.relations, ...incoming.relations].map(relationDocument),
+    ...((outgoing.isTruncated || incoming.isTruncated) && { relations_truncated: true }),
     created_at: toRfc3339(note.created_at),
     updated_at: toRfc3339(note.updated_at),
     created_by: note.created_by,

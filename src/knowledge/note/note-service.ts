@@ -22,7 +22,7 @@ export interface NotePlace {
   noteId: string
 }
 
-const MANY_OBSERVATIONS = 10_000
+const MANY_PARTS = 5_000
 
 export class NoteService {
   readonly #deps: KnowledgeDeps
@@ -87,13 +87,13 @@ export class NoteService {
     if (whole === undefined) throw noteNotFound(noteId)
     const { note, parts } = whole
     // Of very many, each of the three steps takes a while.
-    const isLong = parts.observations.length > MANY_OBSERVATIONS
+    const isLong = parts.observations.length + parts.outgoing.relations.length > MANY_PARTS
     if (isLong) await nextTurn()
     const document = toDocument(note, parts)
     if (isLong) await nextTurn()
     const answer = { etag: etagOf(note), body: Buffer.from(JSON.stringify(document)) }
     // Of one that leaves notes out, nobody would know that a note which is left out has changed.
-    if (parts.incoming.isTruncated) return answer
+    if (parts.outgoing.isTruncated || parts.incoming.isTruncated) return answer
     const about = notesIn(note, parts)
     this.#cache.put({ ...answer, projectId: project.id, externalId: note.external_id, about }, changes)
     return answer
@@ -123,7 +123,7 @@ async function readWhole(db: Database, project: Project, externalId: string | nu
 /** The numbers of all notes that the answer names. */
 function notesIn(note: Note, { outgoing, incoming }: NoteParts): number[] {
   const ids = new Set([note.id])
-  for (const { to } of outgoing) if (to !== null) ids.add(to.id)
+  for (const { to } of outgoing.relations) if (to !== null) ids.add(to.id)
   for (const { from } of incoming.relations) ids.add(from.id)
   return [...ids]
 }

@@ -114,7 +114,10 @@ export const EntityDocument = Type.Object({
     description: 'Outgoing ones in the order of the text, then incoming ones.',
   }),
   relations_truncated: Type.Optional(
-    Type.Boolean({ description: 'More notes link here than are listed; `backlinks` has all of them.' }),
+    Type.Boolean({
+      description:
+        'There are more than the first 10,000 outgoing or 1,000 incoming ones; `backlinks` has all incoming ones.',
+    }),
   ),
   created_at: Type.String(),
   updated_at: Type.String(),

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
+import { deleteRelations } from '../link/store-relations.ts'
 import '../tables.ts'
 import { textsIn } from '../../platform/storage/json-list.ts'
 import type { NoteContentsTable } from '../tables.ts'
@@ -89,6 +90,8 @@ const deleteRow = statement<{ id: number }>((query, p) => query.deleteFrom('note
 
 /** With its text, its observations, its relations and its names. */
 export async function deleteNote(tx: Transaction, id: number): Promise<void> {
+  // Before, and by and by: SQLite would take hundreds of thousands along in one go.
+  if (tx.engine === 'sqlite') await deleteRelations(tx, id, 0)
   await tx.send(deleteRow, { id })
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type ParsedLink, parseBody } from './parse-body.ts'
+import { type ParsedLink, parseBody, readBody } from './parse-body.ts'
 
 /** `type -> name`, with the context behind it. */
 function edges(body: string): string[] {
@@ -246,4 +246,12 @@ test('hostile texts are read in one pass', () => {
   parseBody(`${'- > '.repeat(100)}a\n${'b\n'.repeat(many)}`)
   assert.equal(parseBody('x'.repeat(10_000_000)).links.length, 0)
   assert.equal(parseBody('a line of text\n'.repeat(200_000)).links.length, 0)
+})
+
+test('others have their turn while a single line with very many links is read', async () => {
+  const line = Array.from({ length: 20_000 }, (_, n) => `[[${n}]]`).join(' ')
+  let turns = 0
+  const { links } = await readBody(line, async () => turns++)
+  assert.equal(links.length, 20_000)
+  assert.ok(turns >= 20, `${turns} turns`)
 })

@@ -38,7 +38,7 @@ export async function readBody(body: string, breathe?: () => Promise<unknown>): 
 export function* parsingBody(body: string): Steps<ParsedBody> {
   const reading = new BodyReading()
   for (const block of yield* readingBlocks(body)) {
-    reading.block(block)
+    yield* reading.block(block)
     yield
   }
   return reading.result
@@ -48,19 +48,20 @@ class BodyReading {
   readonly result: ParsedBody = { observations: [], links: [], headings: [], firstHeading1: null }
   readonly #seen = new Set<string>()
 
-  block(block: TextBlock): void {
-    if (block.kind === 'heading') this.#heading(block)
-    const spans = hasLinks(block.text) ? scanInline(block.text) : undefined
-    if (block.kind === 'item') this.#item(block, spans)
-    else if (spans !== undefined) this.#inlineLinks(block.text, spans, 0)
-  }
-
   #heading({ text, level, isTop }: TextBlock): void {
     if (text !== '') this.result.headings.push(text)
     if (level === 1 && isTop) this.result.firstHeading1 ??= text
   }
 
-  #item({ text, isQuoted }: TextBlock, spans: InlineSpans | undefined): void {
+  *block(block: TextBlock): Steps<void> {
+    if (block.kind === 'heading') this.#heading(block)
+    const spans = hasLinks(block.text) ? scanInline(block.text) : undefined
+    const from = block.kind === 'item' && this.#item(block, spans) ? 1 : 0
+    if (spans !== undefined) yield* this.#inlineLinks(block.text, spans, from)
+  }
+
+  /** Whether its first link is a relation of its own. */
+  #item({ text, isQuoted }: TextBlock, spans: InlineSpans | undefined): boolean {
     const lineEnd = text.indexOf('\n')
     const line = lineEnd === -1 ? text : text.slice(0, lineEnd)
     const isExplicit = spans !== undefined && this.#explicit(line, spans)
@@ -68,7 +69,7 @@ class BodyReading {
       const observation = readObservation(line.trim())
       if (observation !== null) this.result.observations.push(observation)
     }
-    if (spans !== undefined) this.#inlineLinks(text, spans, isExplicit ? 1 : 0)
+    return isExplicit
   }
 
   #explicit(line: string, { links }: InlineSpans): boolean {
@@ -81,11 +82,13 @@ class BodyReading {
     return true
   }
 
-  #inlineLinks(text: string, { links }: InlineSpans, from: number): void {
+  /** A line may have all links of a long text. */
+  *#inlineLinks(text: string, { links }: InlineSpans, from: number): Steps<void> {
     for (let at = from; at < links.length; at++) {
       const { start, end } = links[at] as Span
       const target = readTarget(text.slice(start + 2, end - 2))
       if (target !== null) this.#add({ ...target, type: INLINE, context: null })
+      yield
     }
   }
 

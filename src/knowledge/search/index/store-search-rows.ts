@@ -22,9 +22,16 @@ export function replaceSearchRows(tx: Transaction, note: Note, text: SearchableT
   return tx.engine === 'sqlite' ? queueNote(tx, note.id) : writeRows(tx, note, text, isNew)
 }
 
+// Their words are counted here, which of more than this would hold others up.
+const ROWS_AT_ONCE = 500
+
 async function writeRows(tx: Transaction, note: Note, text: SearchableText, isNew: boolean): Promise<void> {
   if (!isNew) await tx.send(deleteRows, rowRange(note.id))
-  await tx.send(insertRows, { rows: JSON.stringify(searchRows(note, text).map(insertedRow)) })
+  const rows = searchRows(note, text)
+  for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
+    if (start > 0) await tx.breathe()
+    await tx.send(insertRows, { rows: JSON.stringify(rows.slice(start, start + ROWS_AT_ONCE).map(insertedRow)) })
+  }
 }
 
 export async function dropSearchRows(tx: Transaction, noteId: number): Promise<void> {
