@@ -233,6 +233,21 @@ describe('deleting a project', () => {
     await admin.post(`${PROJECTS}/${id}/restore`, 404, { body: {} })
   })
 
+  test('is not taken back while another project has its path, unless the server had chosen it', async () => {
+    const { external_id: id } = await create('First', { path: '/data/first' })
+    await admin.delete(`${PROJECTS}/${id}`, 200)
+    const { external_id: other } = await create('Second', { path: '/data/first/deep' })
+    assert.match(await detail(admin.post(`${PROJECTS}/${id}/restore`, 400, { body: {} })), /'Second': give that one/)
+    await admin.patch(`${PROJECTS}/${other}`, 200, { body: { path: '/data/second' } })
+    const { body } = await admin.post(`${PROJECTS}/${id}/restore`, 200, { body: {} })
+    assert.equal(body.new_project.path, '/data/first')
+    const { external_id: chosen, path } = await create('Unplaced')
+    await admin.delete(`${PROJECTS}/${chosen}`, 200)
+    await create('Taker', { path })
+    const again = (await admin.post(`${PROJECTS}/${chosen}/restore`, 200, { body: {} })).body.new_project
+    assert.equal(again.path, `/unplaced-${chosen.slice(-12)}`)
+  })
+
   test('cannot be taken back when the notes were to go with it', async () => {
     const { external_id: id } = await create('For Good')
     await admin.delete(`${PROJECTS}/${id}?delete_notes=true`, 200)

@@ -7,8 +7,17 @@ import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { CHANGES_TOPIC } from '../history/store-changes.ts'
 import { projectNotFound, requireProjectDetails } from './look-up.ts'
 import type { ProjectDetails } from './project.ts'
-import { projectName } from './project-name.ts'
-import { audit, counted, type ProjectChange, refuseTakenName, writeUnique } from './project-service.ts'
+import { type ProjectName, projectName } from './project-name.ts'
+import {
+  audit,
+  counted,
+  freePath,
+  ownPaths,
+  type ProjectChange,
+  refuseOverlap,
+  refuseTakenName,
+  writeUnique,
+} from './project-service.ts'
 import { PURGE_PROJECT, type Purge } from './purge-project.ts'
 import {
   type DeletedProject,
@@ -17,7 +26,7 @@ import {
   markRestored,
   restorableProjects,
 } from './store-deleted-projects.ts'
-import { otherProjectNames } from './store-projects.ts'
+import { findOverlap, otherProjectNames } from './store-projects.ts'
 import { knowledgeId } from './urls.ts'
 
 /** How long a deleted project can come back, unless its notes were to go with it. */
@@ -76,11 +85,22 @@ export class DeletedProjects {
       if (deleted === undefined || deleted.isPurging) throw projectNotFound(pathId)
       const name = projectName(newName ?? deleted.name, deleted.externalId)
       await refuseTakenName(tx, name, deleted.id)
-      await markRestored(tx, deleted.id, name, this.#clock.now())
+      await markRestored(tx, deleted.id, { ...name, path: await pathAgain(tx, deleted, name) }, this.#clock.now())
       await audit(tx, principal, deleted, { action: 'project.restored', changes: { name: { new: name.name } } }, client)
       return { before: null, after: await counted(tx, await requireProjectDetails(tx, pathId)), changed: true }
     })
   }
+}
+
+/** The one it had. Where somebody has that by now, one that nobody chose gives way. */
+async function pathAgain(tx: Transaction, deleted: DeletedProject, { permalink }: ProjectName): Promise<string> {
+  const { path, externalId } = deleted
+  const { permalink: before } = projectName(deleted.name, externalId)
+  if (ownPaths(before, externalId).includes(path) && (await findOverlap(tx, path, null)) !== undefined) {
+    return freePath(tx, permalink, externalId)
+  }
+  await refuseOverlap(tx, path, deleted.id, 'give that one another path first')
+  return path
 }
 
 async function defaultProjectStays(tx: Transaction, project: ProjectDetails): Promise<AppError> {

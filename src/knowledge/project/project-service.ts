@@ -194,18 +194,28 @@ export async function refuseTakenName(tx: Transaction, name: ProjectName, except
   throw new AppError('invalid_argument', `A project named '${taken.name}' already exists${like}: choose another name`)
 }
 
-async function refuseOverlap(tx: Transaction, path: string, exceptId: number | null): Promise<void> {
+export async function refuseOverlap(
+  tx: Transaction,
+  path: string,
+  exceptId: number | null,
+  advice = 'choose another path',
+): Promise<void> {
   const other = await findOverlap(tx, path, exceptId)
   if (other === undefined) return
   const how =
     other.path === path ? 'is that of' : other.path.startsWith(`${path}/`) ? 'holds that of' : 'lies in that of'
-  throw new AppError('invalid_argument', `The path '${path}' ${how} the project '${other.name}': choose another path`)
+  throw new AppError('invalid_argument', `The path '${path}' ${how} the project '${other.name}': ${advice}`)
 }
 
 /** Recorded for a project that asked for none. */
-async function freePath(tx: Transaction, permalink: string, externalId: string): Promise<string> {
-  const path = `/${permalink}`
-  return (await findOverlap(tx, path, null)) === undefined ? path : `${path}-${externalId.slice(-12)}`
+export async function freePath(tx: Transaction, permalink: string, externalId: string): Promise<string> {
+  const [path, marked] = ownPaths(permalink, externalId)
+  return (await findOverlap(tx, path, null)) === undefined ? path : marked
+}
+
+/** What a project may have been given so. */
+export function ownPaths(permalink: string, externalId: string): [path: string, marked: string] {
+  return [`/${permalink}`, `/${permalink}-${externalId.slice(-12)}`]
 }
 
 const SHOWN = ['name', 'permalink', 'path', 'isActive'] as const

@@ -25,13 +25,19 @@ export async function markDeleted(
     .execute()
 }
 
-export async function markRestored(tx: Transaction, id: number, name: ProjectName, now: Micros): Promise<void> {
+export async function markRestored(
+  tx: Transaction,
+  id: number,
+  project: ProjectName & { path: string },
+  now: Micros,
+): Promise<void> {
   await tx.query
     .updateTable('projects')
     .set({
-      name: name.name,
-      name_folded: name.nameFolded,
-      permalink: name.permalink,
+      name: project.name,
+      name_folded: project.nameFolded,
+      permalink: project.permalink,
+      path: project.path,
       deleted_at: null,
       modified_at: now,
     })
