@@ -9,7 +9,7 @@ import { ProjectInside } from '../../src/knowledge/project/project-inside.ts'
 import { ProjectService } from '../../src/knowledge/project/project-service.ts'
 import { PURGE_PROJECT, purgeProject } from '../../src/knowledge/project/purge-project.ts'
 import { MICROS_PER_MS } from '../../src/platform/clock/clock.ts'
-import type { Database } from '../../src/platform/storage/database.ts'
+import type { Database, Transaction } from '../../src/platform/storage/database.ts'
 import { addToTally } from '../../src/platform/tally/store.ts'
 import { jobBench } from '../jobs/job-bench.ts'
 import { eachDatabase } from '../support/each-database.ts'
@@ -314,6 +314,21 @@ eachDatabase('projects', ({ open, openAgain }) => {
     await clock.advance(3_600_000)
     for (let turn = 0; turn < 3; turn++) await bench.turn()
     assert.equal((await inside.status(externalId)).index, null)
+    assert.deepEqual(seen, noteIds)
+  })
+
+  test('an index run reads notes that are moved meanwhile, wherever they go', async () => {
+    const { db, clock } = await world(await open())
+    const { externalId, noteIds } = await filled(db, 120)
+    const seen: number[] = []
+    const reindex = async (tx: Transaction, _project: unknown, noteId: number) => {
+      const move = (id: number | undefined, path: string) =>
+        tx.query.updateTable('notes').set({ file_path: path }).where('id', '=', Number(id)).execute()
+      if (seen.push(noteId) !== 1) return
+      await move(noteIds.at(-1), '0.md')
+      await move(noteId, 'zz.md')
+    }
+    assert.equal(await indexNow({ db, clock, reindex }, firstIndexWork({ externalId })), 120)
     assert.deepEqual(seen, noteIds)
   })
 

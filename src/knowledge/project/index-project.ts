@@ -3,14 +3,14 @@ import { type Job, type JobContext, jobKind } from '../../platform/jobs/job-kind
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
 import { reindexNote } from '../note/reindex-note.ts'
-import { notesAfterPath } from './store-project-facts.ts'
+import { notesAfter } from './store-project-facts.ts'
 import { lockProject } from './store-project-lock.ts'
 import { findProject } from './store-projects.ts'
 
 export interface IndexWork {
   externalId: string
-  /** The last path that is done; a note that is moved behind it was read anew by the move. */
-  afterPath: string
+  /** The last note that is done: whoever is moved meanwhile keeps the number. Absent in work that an earlier version began. */
+  afterId?: number
   done: number
 }
 
@@ -22,7 +22,7 @@ const BATCH = 50
 export type Reindex = (tx: Transaction, project: Project, noteId: number) => Promise<void>
 
 export function firstIndexWork(project: Pick<Project, 'externalId'>): IndexWork {
-  return { externalId: project.externalId, afterPath: '', done: 0 }
+  return { externalId: project.externalId, afterId: 0, done: 0 }
 }
 
 export interface IndexDeps {
@@ -61,14 +61,14 @@ export async function indexNow(
 /** Null when there is nothing left. */
 async function indexBatch(
   tx: Transaction,
-  { externalId, afterPath, done }: IndexWork,
+  { externalId, afterId = 0, done }: IndexWork,
   reindex: Reindex = reindexNote,
 ): Promise<IndexWork | null> {
   const project = await findProject(tx, externalId)
   if (project === undefined) return null
   await lockProject(tx, project)
-  const notes = await notesAfterPath(tx, project.id, afterPath, BATCH)
-  for (const { id } of notes) await reindex(tx, project, id)
-  const last = notes.at(-1)
-  return last === undefined ? null : { externalId, afterPath: last.file_path, done: done + notes.length }
+  const ids = await notesAfter(tx, project.id, afterId, BATCH)
+  for (const id of ids) await reindex(tx, project, id)
+  const last = ids.at(-1)
+  return last === undefined ? null : { externalId, afterId: last, done: done + ids.length }
 }

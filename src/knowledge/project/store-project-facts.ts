@@ -68,19 +68,21 @@ export const incomingFacts = statement<Ids, { to_id: number; amount: number }>((
     .groupBy('to_id'),
 )
 
-/** The notes after a path, in the order of paths: a place that a job can go on from. */
-export async function notesAfterPath(
-  reader: Reader,
-  projectId: number,
-  path: string,
-  limit: number,
-): Promise<Pick<Note, 'id' | 'file_path'>[]> {
-  return reader.query
-    .selectFrom('notes')
-    .select(['id', 'file_path'])
-    .where('project_id', '=', projectId)
-    .where('file_path', '>', path)
-    .orderBy('file_path')
-    .limit(limit)
-    .execute()
+// No index has the numbers of a project in their order: so many of all are looked at by one statement.
+const LOOKED_AT = 5_000
+
+const inWindow = statement<{ projectId: number; after: number; upTo: number; limit: number }, { id: number }>(
+  (_query, p) => sql`
+    select id from notes where id > ${p('after')} and id <= ${p('upTo')} and +project_id = ${p('projectId')}
+    order by id limit ${p('limit')}`,
+)
+
+/** The next notes of the project by their numbers, which never change: a place that a job can go on from. None at the end only. */
+export async function notesAfter(reader: Reader, projectId: number, after: number, limit: number): Promise<number[]> {
+  const newest = await reader.query.selectFrom('notes').select('id').orderBy('id', 'desc').limit(1).executeTakeFirst()
+  for (let from = after; from < (newest?.id ?? 0); from += LOOKED_AT) {
+    const rows = await reader.run(inWindow, { projectId, after: from, upTo: from + LOOKED_AT, limit })
+    if (rows.length > 0) return rows.map(({ id }) => id)
+  }
+  return []
 }
