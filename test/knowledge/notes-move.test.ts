@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import { MAX_CONTENT } from '../../src/knowledge/note/note-input.ts'
 import { bodyOf, NOBODY, NotesApi } from './notes-api.ts'
 
 let notes: NotesApi
@@ -130,5 +131,17 @@ describe('PUT /entities/{id}/move', () => {
       (await notes.get(linking.external_id)).relations.every(({ to_external_id: to }) => to === target.external_id),
     )
     assert.equal((await notes.move(target.external_id, 'x/Again.md', 200)).body.links_updated, undefined)
+  })
+  test('update_links leaves the links of a note that has no room for a longer name', async () => {
+    const target = await notes.create({ title: 'Short', directory: 's', content: '---\npermalink: own/short\n---\n' })
+    const small = await notes.create({ title: 'Small', directory: 's2', content: '[[s/Short]]' })
+    const full = await notes.create({ title: 'Full', directory: 's2', content: '[[s/Short]] ' })
+    const room = MAX_CONTENT - full.content.length
+    await notes.patch(full.external_id, { operation: 'append', content: 'x'.repeat(room - 2) }, 200)
+    const { body } = await notes.move(target.external_id, 'somewhere/far/away/Short.md', 200, { update_links: true })
+    assert.deepEqual(body.links_updated, [{ external_id: small.external_id, file_path: 's2/Small.md', count: 1 }])
+    const { content, relations } = await notes.get(full.external_id)
+    assert.match(content, /\[\[s\/Short\]\]/)
+    assert.equal(relations[0]?.to_external_id, target.external_id)
   })
 })

@@ -1,3 +1,4 @@
+import { isAppError } from '../../platform/errors/app-error.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
 import type { Note, NoteWithContent, Project } from '../note/note.ts'
 import { findNoteById } from '../note/store-notes.ts'
@@ -18,13 +19,15 @@ export interface UpdatedLinks {
   count: number
 }
 
+/** A text that no note may have is `invalid_argument`, and then nothing was changed. */
 export type SaveText = (linking: NoteWithContent, text: string) => Promise<unknown>
 
 const NOTES_AT_ONCE = 100
 
 /**
  * Rewrites the links of other notes that reach the note only by a name it had before, so that they say what it is called
- * now. Links that no name of the note can be written into stay; they go on reaching it.
+ * now. Links that no name of the note can be written into stay, as do those of a note that would become too long; they go on
+ * reaching it.
  */
 export async function updateLinks(
   tx: Transaction,
@@ -77,7 +80,12 @@ async function updateNoteLinks(
   const { head, body } = splitText(linking.content)
   const rewritten = rewriteLinks(body, ({ name }) => names.get(name))
   if (rewritten.count === 0) return null
-  await save(linking, head + rewritten.body)
+  try {
+    await save(linking, head + rewritten.body)
+  } catch (error) {
+    if (isAppError(error, 'invalid_argument')) return null
+    throw error
+  }
   return { external_id: linking.external_id, file_path: linking.file_path, count: rewritten.count }
 }
 
