@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { ContextResult } from '../context/build-context.ts'
 import { parseQuestion } from '../search/question/question.ts'
 import { WantedWords } from '../search/words/wanted-words.ts'
+import { parseBody } from '../text/parse-body.ts'
 import { LONGEST_EXCERPT } from './write-note-part.ts'
 import { LONGEST_PROMPT, type PromptMaterial, writePrompt } from './write-prompt.ts'
 
@@ -129,4 +130,12 @@ test('where none of the words stands in a note, the excerpt is what is near in m
   const place = { start: beginning.length, end: beginning.length + 'A sieve is made of wire.'.length }
   const near = { chunks: [{ number: 3, similarity: 0.5 }], places: new Map([[3, place]]) }
   assert.equal(excerpt(new Map([[1, near]])), 'A sieve is made of wire.')
+})
+
+test('the relation that it shows how to write is read as one', () => {
+  const line = /relations as `([^`]+)`/.exec(writePrompt(material({})))?.[1] ?? ''
+  assert.deepEqual(
+    parseBody(line).links.map(({ type, name }) => [type, name]),
+    [['relates_to', 'Title']],
+  )
 })

@@ -67,7 +67,7 @@ function nextSteps({ purpose, topic, projectUrl, results }: PromptMaterial): str
         ]
       : []),
     `Search with ${topic !== null && !found ? 'other or fewer' : 'your own'} words: \`POST ${projectUrl}/search/\` with \`{"text": "…"}\`; see what changed lately: \`GET ${projectUrl}/memory/recent?timeframe=7d\`.`,
-    `Write down what is worth keeping, as a list: facts as \`- [category] fact #tag\`, relations as \`- relates to [[Title]]\`. ${found ? `Add to a note that is there with \`PATCH ${projectUrl}/knowledge/entities/EXTERNAL_ID\` and \`{"operation": "append", "content": "…"}\`, or make a new one` : 'Make a note'}: \`POST ${projectUrl}/knowledge/entities\` with \`{"title": "…", "directory": "…", "content": "…"}\`.`,
+    `Write down what is worth keeping, as a list: facts as \`- [category] fact #tag\`, relations as \`- relates_to [[Title]]\`. ${found ? `Add to a note that is there with \`PATCH ${projectUrl}/knowledge/entities/EXTERNAL_ID\` and \`{"operation": "append", "content": "…"}\`, or make a new one` : 'Make a note'}: \`POST ${projectUrl}/knowledge/entities\` with \`{"title": "…", "directory": "…", "content": "…"}\`.`,
   ]
   const heading = purpose === 'continue' ? '## How to go on' : '## What to do with it'
   return [heading, steps.map((step, index) => `${index + 1}. ${step}`).join('\n')].join('\n\n')
