@@ -98,3 +98,21 @@ test('every operation on projects lets exactly those pass who have its permissio
     await callAll(bearerHeader((await callers.make({ roles: ['admin'], scopes })).token), may(scopes))
   }
 })
+
+test('the figures of a project name notes only to those who may read notes', async () => {
+  const api = client(server)
+  const { external_id: id } = (await api.get('/v2/projects', 200)).body.projects[0]
+  const content = '- [fact] known\n- needs [[Secret]]'
+  await api.post(`/v2/${id}/knowledge/entities`, 201, { body: { title: 'Secret', directory: 'hidden', content } })
+  await api.post(`/v2/${id}/knowledge/entities`, 201, { body: { title: 'Secret too', directory: 'hidden', content } })
+  const info = async (scopes: string[]) => {
+    const headers = bearerHeader((await callers.make({ roles: ['admin'], scopes })).token)
+    return (await anybody.get(`/v2/projects/${id}/info`, 200, { headers })).body
+  }
+  const figures = await info(['projects_read'])
+  assert.equal(figures.statistics.total_entities, 2)
+  assert.ok(!/secret|hidden/i.test(JSON.stringify(figures)))
+  const all = await info(['projects_read', 'notes_read'])
+  assert.equal(all.activity.recently_created.length, 2)
+  assert.equal(all.statistics.most_connected_entities.length, 2)
+})

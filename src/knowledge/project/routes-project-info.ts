@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { allows } from '../../platform/auth/principal.ts'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
 import { callerOf } from '../../platform/http/caller-of.ts'
 import { clientOf } from '../../platform/http/client-of.ts'
@@ -15,6 +16,7 @@ import {
   toActivity,
   toEmbeddingInfo,
   toStatistics,
+  withoutNotes,
 } from './schema-project-info.ts'
 import { ProjectPath } from './schema-projects.ts'
 
@@ -32,12 +34,13 @@ export function projectInfoRoutes(server: FastifyInstance, deps: KnowledgeDeps):
     url: '/v2/projects/:project_id/info',
     operationId: 'projects_info',
     summary: 'Get the figures of a project',
-    description: 'What it holds, what is most connected, and what happened in it lately. Reads the whole project.',
+    description: 'What it holds, what is most connected, and what happened in it lately. Reads the whole project. Lists of notes are empty for who may not read notes.',
     ...READ,
     schema: { params: ProjectPath, response: { 200: ProjectInfo } },
     async handler(request) {
       const { project, facts } = await inside.facts(request.params.project_id)
-      return {
+      const embedding = toEmbeddingInfo((await deps.semantic?.sync.status(project)) ?? DISABLED)
+      const info = {
         project_name: project.name,
         external_id: project.externalId,
         statistics: toStatistics(facts),
@@ -48,8 +51,9 @@ export function projectInfoRoutes(server: FastifyInstance, deps: KnowledgeDeps):
           mirror_enabled: HAS_MIRROR,
           timestamp: toRfc3339(deps.clock.now()),
         },
-        embedding_status: toEmbeddingInfo((await deps.semantic?.sync.status(project)) ?? DISABLED),
+        embedding_status: embedding,
       }
+      return allows(callerOf(request), 'notes_read') ? info : withoutNotes(info)
     },
   })
 

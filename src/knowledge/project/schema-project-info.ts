@@ -162,6 +162,16 @@ export function toActivity(facts: ProjectFacts): Info['activity'] {
   }
 }
 
+/** Figures only, for somebody who may not read notes. */
+export function withoutNotes(info: Info): Info {
+  return {
+    ...info,
+    statistics: { ...info.statistics, most_connected_entities: [] },
+    activity: { ...info.activity, recently_created: [], recently_updated: [] },
+    embedding_status: { ...info.embedding_status, failures: [] },
+  }
+}
+
 function toNote({ external_id, title, permalink, file_path }: FactNote) {
   return { external_id, title, permalink, file_path }
 }
