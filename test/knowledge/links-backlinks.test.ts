@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { backlinksOf } from '../../src/knowledge/link/backlinks.ts'
+import { findBacklinks } from '../../src/knowledge/link/store-backlinks.ts'
 import { updateLinks } from '../../src/knowledge/link/update-links.ts'
 import type { Note } from '../../src/knowledge/note/note.ts'
 import { eachDatabase } from '../support/each-database.ts'
@@ -28,6 +29,31 @@ eachDatabase('backlinks', ({ open }) => {
     assert.deepEqual([second?.relationType, second?.context, second?.note.file_path], ['uses', 'why', 'a.md'])
     assert.equal(third?.snippet, '> see [[target]] > there')
     assert.deepEqual([fourth?.note.file_path, fourth?.snippet], ['c.md', null])
+  })
+
+  test('pages of any size show each of many links once, and others have their turn meanwhile', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const target = await notes.add({ path: 'Target.md' })
+    for (let n = 0; n < 7; n++) await notes.add({ path: `from${n}.md`, body: '[[Target]]\n- needs [[Target]]' })
+    const all = Array.from({ length: 7 }, (_, n) => [`from${n}.md links_to`, `from${n}.md needs`]).flat()
+    for (const pageSize of [1, 3, 4, 5, 8, 13, 14, 100]) {
+      const seen: string[] = []
+      for (let page = 1, hasMore = true; hasMore; page++) {
+        const found = await backlinksOf(notes.db, notes.project, target, { page, pageSize })
+        seen.push(...found.backlinks.map(({ note, relationType }) => `${note.file_path} ${relationType}`))
+        hasMore = found.hasMore
+      }
+      assert.deepEqual(seen, all)
+    }
+    let turns = 0
+    const turn = () => {
+      turns++
+      immediate = setImmediate(turn)
+    }
+    let immediate = setImmediate(turn)
+    await findBacklinks(notes.db, target.id, 100, 0)
+    clearImmediate(immediate)
+    assert.ok(turns >= (notes.db.engine === 'sqlite' ? 3 : 1))
   })
 
   test('notes that name the title without a link are mentions', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
 import type { Engine, Reader } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
@@ -10,6 +11,7 @@ import { indexWords, queryWords } from '../search/words/search-text.ts'
 import '../tables.ts'
 
 export interface BacklinkRow extends NoteRef {
+  position: number
   relation_type: string
   to_name: string
   context: string | null
@@ -25,31 +27,60 @@ const NOTE_COLUMNS = sql.raw('n.id, n.external_id, n.title, n.permalink, n.file_
 const BEFORE = 400
 const LENGTH = 2000
 
-const pageOfBacklinks = statement<{ noteId: number; limit: number; offset: number }, BacklinkRow>(
-  (_query, p, engine) => {
-    const isSqlite = engine === 'sqlite'
-    const find = sql.raw(isSqlite ? 'instr' : 'strpos')
-    const greatest = sql.raw(isSqlite ? 'max' : 'greatest')
-    const at = sql`${find}(c.content, '[[' || r.to_name)`
-    return sql`
-      select ${NOTE_COLUMNS}, r.relation_type, r.to_name, r.context, r.anchor, r.display,
+interface BacklinksInput {
+  noteId: number
+  fromId: number
+  position: number
+  limit: number
+  offset: number
+}
+
+const pageOfBacklinks = statement<BacklinksInput, BacklinkRow>((_query, p, engine) => {
+  const isSqlite = engine === 'sqlite'
+  const find = sql.raw(isSqlite ? 'instr' : 'strpos')
+  const greatest = sql.raw(isSqlite ? 'max' : 'greatest')
+  const at = sql`${find}(c.content, '[[' || r.to_name)`
+  return sql`
+      select ${NOTE_COLUMNS}, r.position, r.relation_type, r.to_name, r.context, r.anchor, r.display,
         case when ${at} = 0 then ''
           else substr(c.content, ${greatest}(1, ${at} - ${sql.lit(BEFORE)}), ${sql.lit(LENGTH)}) end as around
       from (
         select from_id, position from relations
         where to_id = ${p('noteId')} and from_id <> ${p('noteId')} and is_repeat = 0
+          and (from_id, position) > (${p('fromId')}, ${p('position')})
         order by from_id, position limit ${p('limit')} offset ${p('offset')}
       ) page
       join relations r on r.from_id = page.from_id and r.position = page.position
       join notes n on n.id = r.from_id
       join note_contents c on c.note_id = r.from_id
       order by r.from_id, r.position`
-  },
-)
+})
+
+// SQLite looks through the texts while everything else waits, and each may be large.
+const ROWS_AT_ONCE = 4
 
 /** Links to the note in other notes, oldest notes first. */
-export function findBacklinks(reader: Reader, noteId: number, limit: number, offset: number): Promise<BacklinkRow[]> {
-  return reader.run(pageOfBacklinks, { noteId, limit, offset })
+export async function findBacklinks(
+  reader: Reader,
+  noteId: number,
+  limit: number,
+  offset: number,
+): Promise<BacklinkRow[]> {
+  const atOnce = reader.engine === 'sqlite' ? ROWS_AT_ONCE : limit
+  const rows: BacklinkRow[] = []
+  for (;;) {
+    const last = rows.at(-1)
+    const some = await reader.run(pageOfBacklinks, {
+      noteId,
+      fromId: last?.id ?? 0,
+      position: last?.position ?? -1,
+      limit: Math.min(atOnce, limit - rows.length),
+      offset: last === undefined ? offset : 0,
+    })
+    rows.push(...some)
+    if (some.length < atOnce || rows.length === limit) return rows
+    await nextTurn()
+  }
 }
 
 const LOOKED_AT = 500

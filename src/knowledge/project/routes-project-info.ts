@@ -34,7 +34,8 @@ export function projectInfoRoutes(server: FastifyInstance, deps: KnowledgeDeps):
     url: '/v2/projects/:project_id/info',
     operationId: 'projects_info',
     summary: 'Get the figures of a project',
-    description: 'What it holds, what is most connected, and what happened in it lately. Reads the whole project. Lists of notes are empty for who may not read notes.',
+    description:
+      'What it holds, what is most connected, and what happened in it lately. Reads the whole project. Lists of notes are empty for who may not read notes.',
     ...READ,
     schema: { params: ProjectPath, response: { 200: ProjectInfo } },
     async handler(request) {
