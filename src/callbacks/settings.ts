@@ -100,7 +100,12 @@ const policyMembers = {
   max_id_length: bytes({ description: 'Most bytes of an id, identity or reason.', default: 1000, min: 1, max: 65_536 }),
   blob_size: group(
     {
-      error: bytes({ description: 'Larger inputs are refused.', default: 2_097_152, min: 1, max: 1_073_741_824 }),
+      error: bytes({
+        description: 'Larger inputs are refused, and failures that would be sent as four times as much.',
+        default: 2_097_152,
+        min: 1,
+        max: 1_073_741_824,
+      }),
       warn: bytes({ description: 'Larger inputs are logged.', default: 524_288, min: 1, max: 1_073_741_824 }),
     },
     { description: 'Size of inputs.', checks: [checkBlobSize] },

@@ -1,11 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
-import { create } from '@bufbuild/protobuf'
+import { create, type MessageInitShape } from '@bufbuild/protobuf'
 import type { NamespaceId } from '../../src/callbacks/namespace/namespace.ts'
 import type { ActiveNamespace } from '../../src/callbacks/namespace/namespace-policies.ts'
 import { type CallbackRuntime, createRuntime } from '../../src/callbacks/run/runtime.ts'
 import type { FoundRun } from '../../src/callbacks/run/store-runs.ts'
 import { findRun } from '../../src/callbacks/run/store-runs.ts'
 import type { RunRecord } from '../../src/callbacks/state/run-record.ts'
+import type { FailureSchema } from '../../src/gen/temporal/api/failure/v1/message_pb.js'
 import { StartCallbackExecutionRequestSchema } from '../../src/gen/temporal/api/workflowservice/v1/request_response_pb.js'
 import { JobEngine } from '../../src/platform/jobs/job-engine.ts'
 import type { Logger } from '../../src/platform/logging/logger.ts'
@@ -31,6 +32,8 @@ export interface StartOptions {
   delaySeconds?: number
   maximumAttempts?: number
   data?: string
+  /** Delivered instead of a success. */
+  failure?: MessageInitShape<typeof FailureSchema>
   header?: Record<string, string>
   /** As a process remembers it; by default "default" as it is. */
   namespace?: ActiveNamespace | undefined
@@ -102,10 +105,12 @@ export class DeliveryWorld implements AsyncDisposable {
         input: {
           case: 'completion',
           value: {
-            result: {
-              case: 'success',
-              value: { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(options.data ?? '{}') },
-            },
+            result: options.failure
+              ? { case: 'failure', value: options.failure }
+              : {
+                  case: 'success',
+                  value: { metadata: { encoding: Buffer.from('json/plain') }, data: Buffer.from(options.data ?? '{}') },
+                },
           },
         },
       }),

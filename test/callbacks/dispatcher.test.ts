@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
+import type { MessageInitShape } from '@bufbuild/protobuf'
 import { MOST_BYTES } from '../../src/callbacks/deliver/lane.ts'
 import { listAttempts } from '../../src/callbacks/run/store-attempts.ts'
+import type { FailureSchema } from '../../src/gen/temporal/api/failure/v1/message_pb.js'
 import { eachDatabase } from '../support/each-database.ts'
 import { startReceiver } from '../support/receivers/receiver.ts'
 import { DeliveryWorld } from './delivery-world.ts'
@@ -194,6 +196,31 @@ eachDatabase('delivery', (context) => {
     for (let n = 0; n < 20; n++) await later.until(`c-${n}`, isClosed)
     assert.deepEqual(new Set(receiver.requests.all.map(({ body }) => body.toString())), new Set([data]))
     assert.deepEqual([receiver.requests.all.length, lane.bytes], [20, 0])
+  })
+
+  test('failures that are sent as much more than is stored are sent a few at a time', async () => {
+    const held: ServerResponse[] = []
+    let isHolding = true
+    await using receiver = await startReceiver({
+      answer: (_request, response) => {
+        if (!isHolding) return { status: 200 }
+        held.push(response)
+        return null
+      },
+    })
+    await using world = await DeliveryWorld.open(await context.open())
+    world.run()
+    let failure: MessageInitShape<typeof FailureSchema> = { message: 'x'.repeat(380_000) }
+    for (let n = 0; n < 20; n++) failure = { message: 'above', cause: failure }
+    for (let n = 0; n < 6; n++) await world.start(`c-${n}`, receiver.url, { failure })
+    await receiver.requests.take(4)
+    const lane = world.runtime.lanes.find((await world.find('c-0')).destinationId)
+    assert.ok(lane)
+    assert.deepEqual([held.length, lane.bytes <= MOST_BYTES], [4, true])
+    isHolding = false
+    for (const response of held) response.end()
+    for (let n = 0; n < 6; n++) await world.until(`c-${n}`, isClosed)
+    assert.deepEqual([receiver.requests.all.length, lane.bytes], [6, 0])
   })
 
   test('stopping lets requests in flight end and stores what came of them', async () => {

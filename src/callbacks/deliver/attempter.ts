@@ -28,6 +28,8 @@ export interface Attempted {
   isSent: boolean
 }
 
+type MakeRoom = (bytes: number) => Promise<void>
+
 export interface AttempterOptions {
   db: Database
   clock: Clock
@@ -51,27 +53,39 @@ export class Attempter {
    * does; attempts may take longer than they could when it was made.
    */
   async attempt(lane: Lane, run: WaitingRun, signal: GiveUpSignal): Promise<Attempted | 'lapsed' | null> {
-    const { clock, namespaces, lanes } = this.#options
+    const { namespaces, lanes } = this.#options
     const namespace = namespaces.peekById(run.namespaceId) ?? (await namespaces.findById(run.namespaceId))
     if (namespace === null) return null
     lanes.use(lane, namespace)
-    const sendable = run.sendable ?? (await this.#read(run))
+    // What is sent may be larger than what is stored, or smaller than what was kept free for it.
+    let more: number | null = null
+    const makeRoom = async (bytes: number) => {
+      const difference = bytes - bytesOf(run)
+      await lane.makeRoom(difference, signal)
+      more = difference
+      if (difference < 0 && lane.queued > 0) lanes.onChange(lane)
+    }
+    try {
+      return await this.#attempt(run, namespace, signal, makeRoom)
+    } finally {
+      if (more !== null) lane.giveRoom(more)
+    }
+  }
+
+  async #attempt(
+    run: WaitingRun,
+    namespace: ActiveNamespace,
+    signal: GiveUpSignal,
+    makeRoom: MakeRoom,
+  ): Promise<Attempted | 'lapsed' | null> {
+    const sendable = run.sendable ?? (await this.#read(run, makeRoom))
     // What came of it may have to wait until it is stored, and needs them no more.
     run.sendable = undefined
     run.input = undefined
     if (sendable === null) return null
     if (sendable instanceof StoredCallbackUnreadable) return this.#refuse(run, namespace, sendable)
-    if (admitAttempt(run.record, run.record.attempt, clock.now()) !== 'go') return null
-    if (run.completionBytes !== undefined) return this.#send(run, namespace, sendable, signal)
-    // Its size is known now, and what was kept free for it beyond that is for those that wait.
-    const more = sendable.completion.body.byteLength - bytesOf(run)
-    lane.bytes += more
-    if (lane.queued > 0) lanes.onChange(lane)
-    try {
-      return await this.#send(run, namespace, sendable, signal)
-    } finally {
-      lane.bytes -= more
-    }
+    if (admitAttempt(run.record, run.record.attempt, this.#options.clock.now()) !== 'go') return null
+    return this.#send(run, namespace, sendable, signal)
   }
 
   async #send(
@@ -133,9 +147,9 @@ export class Attempter {
     }
   }
 
-  async #read(run: WaitingRun): Promise<Sendable | StoredCallbackUnreadable | null> {
+  async #read(run: WaitingRun, makeRoom: MakeRoom): Promise<Sendable | StoredCallbackUnreadable | null> {
     const input = run.input ?? (await findInput(this.#options.db, run.runNumber))
-    return input === undefined ? null : openSendable(this.#options.cipher, input, run.runId)
+    return input === undefined ? null : openSendable(this.#options.cipher, input, run.runId, makeRoom)
   }
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newId } from '../../platform/ids/uuid.ts'
+import { GiveUp } from '../../platform/outbound/give-up.ts'
 import type { WaitingRun } from '../run/run.ts'
 import { startRun } from '../state/run-record.ts'
 import { Lane, MOST_BYTES } from './lane.ts'
@@ -107,4 +108,56 @@ test('while results are stored, room for a few is not claimed, room for many and
   assert.equal(lane.claimable(), 0)
   end(1)
   assert.equal(lane.claimable(), 50)
+})
+
+/** Asks for room for so many more MiB; how many have it so far. */
+function growing(lane: Lane) {
+  const grown: number[] = []
+  const grow = (mib: number, signal = new GiveUp()) => lane.makeRoom(mib * MIB, signal).then(() => void grown.push(mib))
+  return { grown, grow }
+}
+
+test('what is sent as more than was set aside for it waits for memory, in the order in which it came', async () => {
+  const lane = laneOf()
+  const { grown, grow } = growing(lane)
+  const waiting = [20, 20, 1].map((mib) => grow(mib))
+  await waiting[0]
+  assert.deepEqual([grown, lane.bytes], [[20], 20 * MIB])
+  lane.giveRoom(20 * MIB)
+  await Promise.all(waiting)
+  assert.deepEqual([grown, lane.bytes], [[20, 20, 1], 21 * MIB])
+  lane.giveRoom(20 * MIB)
+  lane.giveRoom(MIB)
+  assert.equal(lane.bytes, 0)
+})
+
+test('what is larger than all the memory goes alone, and what turned out smaller waits for nobody', async () => {
+  const lane = laneOf()
+  for (let number = 1; number <= 10; number++) lane.add(run(number))
+  const begun = beginAll(lane)
+  const { grow } = growing(lane)
+  await grow(100)
+  const waits = grow(1)
+  await grow(-1)
+  assert.equal(lane.bytes, 119 * MIB)
+  lane.giveRoom(100 * MIB)
+  await waits
+  lane.giveRoom(MIB)
+  lane.giveRoom(-MIB)
+  for (const each of begun) lane.end(each)
+  assert.equal(lane.bytes, 0)
+})
+
+test('who is given up while it waits for memory lets the next one go', async () => {
+  const lane = laneOf()
+  const { grow } = growing(lane)
+  await grow(20)
+  const gone = new GiveUp()
+  const waits = grow(20, gone)
+  const next = grow(5)
+  gone.abort(new Error('closed'))
+  await assert.rejects(waits, { message: 'closed' })
+  await next
+  await assert.rejects(grow(20, gone), { message: 'closed' })
+  assert.equal(lane.bytes, 25 * MIB)
 })

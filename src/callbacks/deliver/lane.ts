@@ -61,6 +61,10 @@ export class Lane {
   /** Offered while they were known: by somebody who has seen what came of an attempt before this process stored it away. */
   readonly #offeredAgain = new Set<number>()
   readonly #requests = new Map<number, GiveUp>()
+  /** How many in flight are sent as more than was set aside for them. */
+  #grown = 0
+  /** Those that would be, in the order in which they get the memory. */
+  readonly #growing: { more: number; go: () => void }[] = []
   readonly #clock: Clock
   readonly #timer: WakeTimer
 
@@ -197,6 +201,34 @@ export class Lane {
     this.#requests.delete(run.runNumber)
     this.limits.end()
     this.bytes -= bytesOf(run)
+    this.#letGrow()
+  }
+
+  /**
+   * A run in flight needs so much more than was set aside for it, or less, until `giveRoom` is told the same. What needs more
+   * waits for memory, except that one always goes. Rejects when the signal is aborted meanwhile.
+   */
+  async makeRoom(more: number, signal: GiveUpSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const growing = { more, go: resolve }
+    if (more > 0) this.#growing.push(growing)
+    else this.bytes += more
+    this.#letGrow()
+    if (!this.#growing.includes(growing)) return
+    signal.addEventListener('abort', resolve)
+    if (!signal.aborted) await promise
+    signal.removeEventListener('abort', resolve)
+    const at = this.#growing.indexOf(growing)
+    if (at < 0) return
+    this.#growing.splice(at, 1)
+    this.#letGrow()
+    throw signal.reason
+  }
+
+  giveRoom(more: number): void {
+    this.bytes -= more
+    if (more > 0) this.#grown--
+    this.#letGrow()
   }
 
   /**
@@ -243,6 +275,17 @@ export class Lane {
     return [...this.#requests.keys()]
   }
 
+  #letGrow(): void {
+    for (let next = this.#growing[0]; next !== undefined; next = this.#growing[0]) {
+      const { more, go } = next
+      if (this.#grown > 0 && this.bytes + more > MOST_BYTES) return
+      this.#growing.shift()
+      this.bytes += more
+      this.#grown++
+      go()
+    }
+  }
+
   #preferQueued(runNumber: number): void {
     const at = this.#queue.findIndex((run) => run.runNumber === runNumber)
     const [run] = at < 0 ? [] : this.#queue.splice(at, 1)
@@ -252,7 +295,7 @@ export class Lane {
   }
 }
 
-/** What an attempt takes of the lane's memory, as far as can be said before its input is read. */
+/** What is set aside of the lane's memory for an attempt, before its input is read. */
 export function bytesOf({ completionBytes = UNKNOWN_BYTES }: WaitingRun): number {
   return completionBytes
 }

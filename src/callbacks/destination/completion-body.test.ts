@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Failure, FailureInfos, Payload } from '../wire/messages.ts'
-import { completionBody } from './completion-body.ts'
+import { bodyBytes, completionBody } from './completion-body.ts'
 import { findMetadataProblem } from './payload-content.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
@@ -342,5 +342,24 @@ test('the causes of a failure are all there, in their order', () => {
       assert.equal(json, undefined)
     }),
     { numRuns: 30 },
+  )
+})
+
+test('how large the body of a failure will be is known before it is made', () => {
+  const kinds = fc.constantFrom<Failure['failureInfo']>(
+    { case: undefined },
+    infoOf('serverFailureInfo', { nonRetryable: true }),
+    infoOf('nexusHandlerFailureInfo', { type: 'INTERNAL', retryBehavior: 2 }),
+  )
+  const text = fc.string({ unit: 'binary' })
+  fc.assert(
+    fc.property(fc.array(fc.tuple(text, text, kinds), { minLength: 1, maxLength: 21 }), (levels) => {
+      let cause: Failure | undefined
+      for (const [message, source, failureInfo] of levels) cause = failureOf({ message, source, failureInfo, cause })
+      const completion = { result: { case: 'failure', value: cause as Failure } } as const
+      const spare = bodyBytes(completion, 0) - completionBody(completion).body.byteLength
+      assert.ok(spare >= 0 && spare <= 20 * levels.length + 20, `${spare}`)
+    }),
+    { numRuns: 50 },
   )
 })

@@ -17,9 +17,8 @@ import { checkCompletion } from '../wire/check-completion.ts'
 import { requireText } from '../wire/check-ids.ts'
 import type { NexusCallback } from '../wire/messages.ts'
 import { requireEnabled } from '../wire/validate-start.ts'
-import { completionBody } from './completion-body.ts'
+import { bodyBytes, completionBody } from './completion-body.ts'
 import type { Courier } from './courier.ts'
-import type { Delivery } from './delivery.ts'
 import { destinationOf } from './destination-of.ts'
 import { requestHeaders } from './request-headers.ts'
 import { attemptOutcome } from './verdict.ts'
@@ -31,14 +30,16 @@ export interface SendTestsOptions {
   lanes: Lanes
 }
 
-// Limits of destinations do not count tests: this bounds them.
+// Limits of destinations do not count tests: these bound them.
 const MOST_AT_A_TIME = 100
+const MOST_BYTES_AT_A_TIME = 64 * 1024 * 1024
 const RETRY_AFTER_SECONDS = 1
 
 /** One attempt while the caller waits, as an execution would make it. Nothing of it is kept. */
 export class SendTests {
   readonly #options: SendTestsOptions
   #underWay = 0
+  #bytesUnderWay = 0
 
   constructor(options: SendTestsOptions) {
     this.#options = options
@@ -50,12 +51,12 @@ export class SendTests {
     requireText('namespace', request.namespace)
     const checked = checkCallback(request.callback, rules)
     const completion = request.completion ?? emptySuccess()
-    checkCompletion(completion, rules.policy)
+    const bytes = bodyBytes(completion, checkCompletion(completion, rules.policy).length)
     const entered = namespace()
     // Not whether the destination is paused: a test is how somebody sees that it may go on.
     const heldBy = this.#options.lanes.heldBy({ destination: destinationOf(checked.target), isPaused: false })
     if (heldBy !== null) throw new AppError('failed_precondition', `No test is sent there: ${heldBy}`)
-    return this.#attempt(entered, checked, completion, call)
+    return this.#counted(bytes, () => this.#attempt(entered, checked, completion, call))
   }
 
   async #attempt(
@@ -77,13 +78,12 @@ export class SendTests {
       secrets,
     })
     const timeoutMs = policy.request_timeout
-    const { verdict, statusCode, snippet, address } = await this.#counted(() =>
-      courier.deliver({ target, policy: targetPolicy, headers, body: content.body, timeoutMs, signal }),
-    ).catch((cause: unknown) => {
-      if (cause instanceof AppError) throw cause
-      if (signal.aborted) throw new AppError('canceled', 'The caller went away', { cause })
-      throw new AppError('unavailable', 'The server is stopping: send the test again in a moment', { cause })
-    })
+    const { verdict, statusCode, snippet, address } = await courier
+      .deliver({ target, policy: targetPolicy, headers, body: content.body, timeoutMs, signal })
+      .catch((cause: unknown) => {
+        if (signal.aborted) throw new AppError('canceled', 'The caller went away', { cause })
+        throw new AppError('unavailable', 'The server is stopping: send the test again in a moment', { cause })
+      })
     return attemptMessage({
       attempt: 0,
       startedAt,
@@ -97,17 +97,20 @@ export class SendTests {
     })
   }
 
-  async #counted(deliver: () => Promise<Delivery>): Promise<Delivery> {
-    if (this.#underWay >= MOST_AT_A_TIME) {
+  async #counted<T>(bytes: number, attempt: () => Promise<T>): Promise<T> {
+    const isTooMuch = this.#underWay > 0 && this.#bytesUnderWay + bytes > MOST_BYTES_AT_A_TIME
+    if (isTooMuch || this.#underWay >= MOST_AT_A_TIME) {
       throw new AppError('rate_limited', `Too many tests are under way: retry in ${RETRY_AFTER_SECONDS} second`, {
         headers: { 'retry-after': String(RETRY_AFTER_SECONDS) },
       })
     }
     this.#underWay++
+    this.#bytesUnderWay += bytes
     try {
-      return await deliver()
+      return await attempt()
     } finally {
       this.#underWay--
+      this.#bytesUnderWay -= bytes
     }
   }
 }

@@ -22,6 +22,8 @@ export interface StoredRun {
 
 /** Callback and completion, each: what is larger is read when it is sent, instead of waiting in memory. */
 export const SMALL_INPUT_BYTES = 4_096
+/** What is made of a small completion may be larger: a failure has its causes many times. */
+export const SMALL_BODY_BYTES = 2 * SMALL_INPUT_BYTES
 
 /**
  * A run whose attempt is due. Slim: many of them lie in memory. What is sent is read when it is, and dropped by who sends it.

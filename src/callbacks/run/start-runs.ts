@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/logging/logger.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import type { Dispatcher } from '../deliver/dispatcher.ts'
-import { completionBody } from '../destination/completion-body.ts'
+import { bodyBytes, completionBody } from '../destination/completion-body.ts'
 import { destinationId } from '../destination/store-destinations.ts'
 import type { Entered } from '../namespace/namespace-gate.ts'
 import type { ActiveNamespace } from '../namespace/namespace-policies.ts'
@@ -13,7 +13,14 @@ import { startRun } from '../state/run-record.ts'
 import { alreadyStarted, namespaceNotFound } from '../wire/error-details.ts'
 import type { NexusCallback } from '../wire/messages.ts'
 import { type ValidStart, validateStart } from '../wire/validate-start.ts'
-import { dueAtOf, SMALL_INPUT_BYTES, type StartAnswer, type StoredRun, type WaitingRun } from './run.ts'
+import {
+  dueAtOf,
+  SMALL_BODY_BYTES,
+  SMALL_INPUT_BYTES,
+  type StartAnswer,
+  type StoredRun,
+  type WaitingRun,
+} from './run.ts'
 import { insertRun } from './store-start.ts'
 import { sealCallback } from './stored-callback.ts'
 
@@ -107,7 +114,10 @@ export class StartRuns {
 function withSendable(run: StoredRun, start: ValidStart): WaitingRun {
   const { target, callback, callbackBytes, completion } = start
   const completionBytes = start.completionBytes.length
-  if (Math.max(callbackBytes.length, completionBytes) > SMALL_INPUT_BYTES) return { ...run, completionBytes }
+  const isSmall =
+    Math.max(callbackBytes.length, completionBytes) <= SMALL_INPUT_BYTES &&
+    bodyBytes(completion, completionBytes) <= SMALL_BODY_BYTES
+  if (!isSmall) return { ...run, completionBytes }
   const sendable = { target, callback: callback.variant.value as NexusCallback, completion: completionBody(completion) }
-  return { ...run, completionBytes, sendable }
+  return { ...run, completionBytes: sendable.completion.body.byteLength, sendable }
 }

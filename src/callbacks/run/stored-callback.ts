@@ -3,7 +3,7 @@ import { CallbackExecutionCompletionSchema } from '../../gen/temporal/api/callba
 import { type Callback, CallbackSchema } from '../../gen/temporal/api/common/v1/message_pb.js'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
-import { completionBody } from '../destination/completion-body.ts'
+import { bodyBytes, completionBody } from '../destination/completion-body.ts'
 import { readTarget } from '../destination/target.ts'
 import type { RunInput } from './run.ts'
 import type { Sendable } from './sendable.ts'
@@ -30,7 +30,13 @@ export function openCallback(cipher: Cipher, sealed: Uint8Array, runId: string):
   return parsed(runId, () => fromBinary(CallbackSchema, bytes))
 }
 
-export function openSendable(cipher: Cipher, input: RunInput, runId: string): Sendable | StoredCallbackUnreadable {
+/** `makeRoom` is told how large the body will be at most, and may take its time before it is made. */
+export async function openSendable(
+  cipher: Cipher,
+  input: RunInput,
+  runId: string,
+  makeRoom: (bytes: number) => Promise<void>,
+): Promise<Sendable | StoredCallbackUnreadable> {
   const callback = openCallback(cipher, input.callback, runId)
   if (callback instanceof StoredCallbackUnreadable) return callback
   if (callback.variant.case !== 'nexus')
@@ -38,9 +44,13 @@ export function openSendable(cipher: Cipher, input: RunInput, runId: string): Se
   const { value } = callback.variant
   const { target } = readTarget(value.url)
   if (target === undefined) return new StoredCallbackUnreadable(`The address of run ${runId} cannot be read`)
-  const completion = parsed(runId, () =>
-    completionBody(fromBinary(CallbackExecutionCompletionSchema, input.completion)),
-  )
+  const opened = parsed(runId, () => {
+    const completion = fromBinary(CallbackExecutionCompletionSchema, input.completion)
+    return { completion, bytes: bodyBytes(completion, input.completion.length) }
+  })
+  if (opened instanceof StoredCallbackUnreadable) return opened
+  await makeRoom(opened.bytes)
+  const completion = parsed(runId, () => completionBody(opened.completion))
   return completion instanceof StoredCallbackUnreadable ? completion : { target, callback: value, completion }
 }
 

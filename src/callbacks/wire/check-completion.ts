@@ -4,12 +4,15 @@ import {
   CallbackExecutionCompletionSchema,
 } from '../../gen/temporal/api/callback/v1/message_pb.js'
 import type { Failure } from '../../gen/temporal/api/failure/v1/message_pb.js'
+import { nexusFailureBytes } from '../destination/nexus-failure.ts'
 import { findMetadataProblem } from '../destination/payload-content.ts'
 import type { CallbackPolicy } from '../settings.ts'
 import { findDurationProblem } from './duration.ts'
 import { invalid } from './invalid.ts'
 
 const MAX_CAUSES = 20
+// The causes of a failure are repeated in what is sent of it: beyond so many times the limit it is refused.
+const MAX_GROWTH = 4
 
 /** Rows 14 to 16 of the checks of Start, in their order. Answers the binary form, whose size was checked. */
 export function checkCompletion(
@@ -25,7 +28,7 @@ export function checkCompletion(
   }
   const problem =
     result.case === 'failure'
-      ? findFailureProblem(result.value)
+      ? (findFailureProblem(result.value) ?? findSizeProblem(result.value, MAX_GROWTH * policy.blob_size.error))
       : findMetadataProblem(result.value, policy.header_max_size)
   if (problem !== undefined) throw invalid(problem)
   return bytes
@@ -41,4 +44,10 @@ function findFailureProblem(top: Failure): string | undefined {
     if (problem !== undefined) return `completion failure: next_retry_delay ${problem}`
   }
   return undefined
+}
+
+function findSizeProblem(failure: Failure, maxBytes: number): string | undefined {
+  const bytes = nexusFailureBytes(failure)
+  if (bytes <= maxBytes) return undefined
+  return `completion size exceeds limit: its failure would be sent as ${bytes} bytes of at most ${maxBytes}, since what a cause says is repeated for each failure above it`
 }

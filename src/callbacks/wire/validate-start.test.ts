@@ -64,8 +64,8 @@ function nexus(changes: Json): Json {
   return { callback: { nexus: { ...(GOOD.callback as { nexus: Json }).nexus, ...changes } } }
 }
 
-function deepFailure(causes: number): Json {
-  let failure: Json = { message: 'bottom' }
+function deepFailure(causes: number, bottom = 'bottom'): Json {
+  let failure: Json = { message: bottom }
   for (let level = 0; level < causes; level++) failure = { message: 'above', cause: failure }
   return failure
 }
@@ -152,6 +152,11 @@ const STEPS: { row: string; wrong: Json; words: string[]; code?: ErrorCode; rule
     words: ['completion', 'size exceeds limit', '2097152'],
   },
   { row: '16', wrong: { completion: { failure: deepFailure(21) } }, words: ['20 causes'] },
+  {
+    row: '15, of what is sent',
+    wrong: { completion: { failure: deepFailure(20, long(420_000)) } },
+    words: ['completion', 'size exceeds limit', 'would be sent as', 'at most 8388608'],
+  },
   { row: '17.9', wrong: { completion: ownContent({ 'a b': 'x' }) }, words: ['completion metadata', 'a b'] },
   { row: '17.9', wrong: { completion: ownContent({ type: 'x\ny' }) }, words: ['completion metadata', 'control'] },
   {
@@ -271,6 +276,7 @@ test('what is exactly at a limit passes', () => {
   validate(nexus({ url: `https://a.example/${long(982)}` }))
   validate(nexus({ header: { a: long(8191) } }))
   validate({ completion: { failure: deepFailure(20) } })
+  validate({ completion: { failure: deepFailure(20, long(390_000)) } })
   validate({ searchAttributes: { indexedFields: { Customer: long(2046) } } })
   const room = 2_097_152 - validate({ completion: { failure: { source: long(2_000_000) } } }).completionBytes.length
   assert.equal(
