@@ -24,7 +24,12 @@ function watched(reader: Reader): { reader: Reader; statements: SeenStatement[] 
     transformResult: async ({ result }) => result,
   }
   const query = reader.query.withPlugin(plugin)
-  return { reader: { engine: reader.engine, query, run: (...asked) => reader.run(...asked) }, statements }
+  const run: Reader['run'] = (statement, input) => {
+    const prepared = statement.prepared(reader.engine)
+    if (/callback_runs/.test(prepared.sql)) statements.push({ sql: prepared.sql, parameters: prepared.bind(input) })
+    return reader.run(statement, input)
+  }
+  return { reader: { engine: reader.engine, query, run }, statements }
 }
 
 function conditionOf(query: string) {
@@ -48,13 +53,16 @@ eachDatabase('how a list of runs is read', ({ open, engine }) => {
     return db
   }
 
-  async function planFor(ask: (reader: Reader) => Promise<unknown>): Promise<string> {
+  /** Of each statement. */
+  async function plansFor(ask: (reader: Reader) => Promise<unknown>): Promise<string[]> {
     filled ??= fill()
     const db = await filled
     return db.read(async (snapshot) => {
       const { reader, statements } = watched(snapshot)
       await ask(reader)
-      return planOf(snapshot, statements[0] as SeenStatement)
+      const plans: string[] = []
+      for (const statement of statements) plans.push(await planOf(snapshot, statement))
+      return plans
     })
   }
 
@@ -86,15 +94,49 @@ eachDatabase('how a list of runs is read', ({ open, engine }) => {
   }
   for (const [name, [index, ask]] of Object.entries(INDEXES)) {
     test(`${name} comes from ${index}`, async () => {
-      const plan = await planFor(ask)
-      assert.match(plan, new RegExp(`(INDEX|using) ${index}\\b`), plan)
-      // Rows that differ in their id alone may be sorted, not the list.
-      if (/list|unsuccessful/.test(index)) assert.doesNotMatch(plan, /B-TREE FOR ORDER|^\s*(->)?\s*Sort$/m, plan)
+      for (const plan of await plansFor(ask)) {
+        assert.match(plan, new RegExp(`(INDEX|using) ${index}\\b`), plan)
+        // Rows that differ in their id alone may be sorted, not the list.
+        if (/list|unsuccessful/.test(index)) assert.doesNotMatch(plan, /B-TREE FOR ORDER|^\s*(->)?\s*Sort$/m, plan)
+      }
     })
   }
 
   test('counts by status read an index alone', { skip: engine === 'postgres' }, async () => {
-    assert.match(await planFor(count('')), /COVERING INDEX callback_runs_list \(namespace_id=\?\)/)
-    assert.match(await planFor(count("ExecutionStatus = 'Failed'")), /COVERING INDEX callback_runs_unsuccessful/)
+    const [first, ...rest] = await plansFor(count(''))
+    const index = 'SEARCH r USING COVERING INDEX callback_runs_list (namespace_id=?'
+    assert.equal(first, `${index} AND (sort_at,created_at)<(?,?))`)
+    assert.equal(rest[0], `${index} AND (sort_at,created_at)>(?,?) AND (sort_at,created_at)<(?,?))`)
+    assert.deepEqual(new Set(rest), new Set([first, rest[0]]))
+    for (const plan of await plansFor(count("ExecutionStatus = 'Failed'"))) {
+      assert.match(plan, /COVERING INDEX callback_runs_unsuccessful/)
+    }
+  })
+
+  test('what is read in parts is all that there is, in its order, and others have a turn between them', async () => {
+    filled ??= fill()
+    const db = await filled
+    let turns = 0
+    const turn = () => {
+      turns++
+      next = setImmediate(turn)
+    }
+    let next = setImmediate(turn)
+    // All that are running began at the same time.
+    const counts = await db.read(count('StateTransitionCount = 1'))
+    clearImmediate(next)
+    assert.deepEqual(Object.fromEntries(counts), { RUNNING: 2_000, SUCCEEDED: 17_800, FAILED: 200, TERMINATED: 0 })
+    if (engine === 'sqlite') assert.ok(turns >= 4, `${turns}`)
+    const asked = { namespaceId: NAMESPACE, condition: conditionOf("K IS NULL AND CallbackId STARTS_WITH '7'") }
+    const first = await listRuns(db, asked, { after: null, limit: 700 })
+    const rest = await listRuns(db, asked, { after: first.at(-1)?.key ?? null, limit: 10_000 })
+    const ids = Array.from({ length: ROWS }, (_, n) => n + 1).filter((id) => `${id}`.startsWith('7'))
+    const isRunning = (id: number) => id % 10 === 1
+    const expected = [...ids.filter(isRunning).map(String).sort(), ...ids.filter((id) => !isRunning(id)).reverse()]
+    assert.equal(first.length, 700)
+    assert.deepEqual(
+      [...first, ...rest].map(({ callbackId }) => callbackId),
+      expected.map(String),
+    )
   })
 })

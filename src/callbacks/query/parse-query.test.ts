@@ -199,6 +199,25 @@ test('fifty levels of parentheses and NOT are read and one more is not', () => {
   fails(nest(26, 'NOT (', ')'), 126, /deeper than 50/)
 })
 
+test('a text of fifty words is read and one of more is not', () => {
+  const words = (count: number) => Array.from({ length: count }, (_, word) => `w${word}`).join(' ')
+  assert.ok(conditionOf(`T = '${words(50)} W1 w2'`))
+  fails(`T != '${words(51)}'`, 6, /more than 50 words for T/)
+})
+
+test('a thousand comparisons are read and one more is not, each word and each value of a list being one', () => {
+  const chain = (count: number) => Array(count).fill('I=1').join(' OR ')
+  assert.ok(conditionOf(chain(1_000)))
+  fails(chain(1_001), 7_001, /more than 1000 comparisons/)
+  fails(
+    `${chain(950)} OR (T = '${Array.from({ length: 50 }, (_, n) => n).join(' ')}' AND B = true)`,
+    6_802,
+    /comparisons/,
+  )
+  fails(`${chain(998)} OR L IN ('a', 'b', 'c')`, 6_987, /comparisons/)
+  assert.ok(conditionOf(`I IN (${Array(3_000).fill('1').join(',')})`))
+})
+
 test('any text is either read or refused as an invalid query', () => {
   const words = fc.constantFrom(
     ...['I', 'K', 'L', 'T', 'B', 'AND', 'OR', 'NOT', 'IN', 'IS', 'NULL', 'BETWEEN', 'STARTS_WITH', 'GROUP', 'BY'],

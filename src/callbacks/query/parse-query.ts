@@ -1,8 +1,10 @@
+import { comparisonsOf } from './comparisons-of.ts'
 import { type CompareOperator, type Condition, OPERATORS, type Query, type Value } from './condition.ts'
 import type { Field, FieldCatalogue } from './fields.ts'
 import { invalidQuery, quoted } from './invalid-query.ts'
 import { readTokens, type Token } from './read-tokens.ts'
 import { readValue, wantedValue } from './read-value.ts'
+import { textWords } from './text-words.ts'
 
 export interface ParseOptions {
   /** Only a count can be grouped. */
@@ -10,6 +12,8 @@ export interface ParseOptions {
 }
 
 export const MAX_NESTING = 50
+const MAX_COMPARISONS = 1_000
+const MAX_WORDS = 50
 
 const COMPARES: ReadonlySet<string> = new Set(['=', '!=', '<', '<=', '>', '>='])
 // A field with such a name has to stand in back-quotes.
@@ -26,6 +30,7 @@ class Parser {
   readonly #tokens: Token[]
   #at = 0
   #nesting = 0
+  #comparisons = 0
 
   constructor(query: string, catalogue: FieldCatalogue) {
     this.#query = query
@@ -72,7 +77,7 @@ class Parser {
     if (this.#takesWord('NOT')) {
       return this.#nested(start, () => ({ kind: 'not', operand: this.#term() }))
     }
-    if (!this.#takesSymbol('(')) return this.#predicate()
+    if (!this.#takesSymbol('(')) return this.#counted(start, this.#predicate())
     return this.#nested(start, () => {
       const inner = this.#either()
       this.#expectSymbol(')')
@@ -87,6 +92,15 @@ class Parser {
     const inner = read()
     this.#nesting--
     return inner
+  }
+
+  /** Each run may have to be looked at for each of them. */
+  #counted(start: Token, condition: Condition): Condition {
+    this.#comparisons += comparisonsOf(condition)
+    if (this.#comparisons > MAX_COMPARISONS) {
+      throw this.#invalid(start, `there are more than ${MAX_COMPARISONS} comparisons up to here`)
+    }
+    return condition
   }
 
   #predicate(): Condition {
@@ -145,6 +159,9 @@ class Parser {
   #value(field: Field): Value {
     const value = readValue(field, this.#token)
     if (value === undefined) throw this.#unexpected(`${wantedValue(field)} for ${field.name}`)
+    if (field.type === 'Text' && textWords(String(value)).length > MAX_WORDS) {
+      throw this.#invalid(this.#token, `there are more than ${MAX_WORDS} words for ${field.name}`)
+    }
     this.#at++
     return value
   }

@@ -133,7 +133,9 @@ const LONG_QUERIES = {
   'a chain of AND under NOT': `NOT (${Array(800).fill("L != ''").join(' AND ')})`,
   'pairs of conditions': Array.from({ length: 400 }, (_, i) => `(I=${i} AND D=1)`).join(' OR '),
   'a list of values': `I NOT IN (${Array(4_900).fill('1').join(',')})`,
-  'a text of many words': `T != '${Array.from({ length: 2_500 }, (_, word) => word.toString(36)).join(' ')}'`,
+  'texts of many words': Array(20)
+    .fill(`T != '${Array.from({ length: 50 }, (_, word) => `${word + 1e7}`).join(' ')}'`)
+    .join(' OR '),
   'the deepest nesting': `${'NOT (I=1 AND D=1 OR '.repeat(25)}K='a'${')'.repeat(25)}`,
 }
 

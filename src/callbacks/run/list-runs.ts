@@ -10,7 +10,7 @@ import {
   type ListCallbackExecutionsResponse,
   ListCallbackExecutionsResponseSchema,
 } from '../../gen/temporal/api/workflowservice/v1/request_response_pb.js'
-import type { Reader } from '../../platform/storage/database.ts'
+import type { Database, Reader } from '../../platform/storage/database.ts'
 import type { ActiveNamespace } from '../namespace/namespace-policies.ts'
 import type { Query } from '../query/condition.ts'
 import { type RunStatus, STATUS_NUMBERS } from '../state/run-state.ts'
@@ -30,13 +30,15 @@ const STATUS_TEXTS: Record<RunStatus, string> = {
 const JSON_PLAIN = new Uint8Array(Buffer.from('json/plain'))
 
 export async function listPage(
-  reader: Reader,
+  db: Database,
   { id, name }: ActiveNamespace,
   { query, queryText, pageSize, after }: ValidList,
   tokens: Tokens,
 ): Promise<ListCallbackExecutionsResponse> {
   // One more than asked for tells whether there is another page.
-  const found = await listRuns(reader, { namespaceId: id, condition: query.condition }, { after, limit: pageSize + 1 })
+  const asked = { namespaceId: id, condition: query.condition }
+  const list = (reader: Reader) => listRuns(reader, asked, { after, limit: pageSize + 1 })
+  const found = await (asked.condition === null ? list(db) : inOneState(db, list))
   const page = found.slice(0, pageSize)
   const last = found.length > pageSize ? page.at(-1) : undefined
   return create(ListCallbackExecutionsResponseSchema, {
@@ -47,17 +49,24 @@ export async function listPage(
 
 /** By groups when the query asks for them: one for each status that there is. */
 export async function countFound(
-  reader: Reader,
+  db: Database,
   { id }: ActiveNamespace,
   { condition, groupBy }: Query,
 ): Promise<CountCallbackExecutionsResponse> {
-  const counts = [...(await countRuns(reader, { namespaceId: id, condition }))].filter(([, count]) => count > 0)
+  const counts = [...(await inOneState(db, (reader) => countRuns(reader, { namespaceId: id, condition })))].filter(
+    ([, count]) => count > 0,
+  )
   const total = counts.reduce((sum, [, count]) => sum + count, 0)
   const groups = counts.map(([status, count]) => ({ groupValues: [statusPayload(status)], count: BigInt(count) }))
   return create(CountCallbackExecutionsResponseSchema, {
     count: BigInt(total),
     groups: groupBy === null ? [] : groups,
   })
+}
+
+/** PostgreSQL is asked once, for which it needs no snapshot. */
+function inOneState<T>(db: Database, ask: (reader: Reader) => Promise<T>): Promise<T> {
+  return db.engine === 'sqlite' ? db.read(ask) : ask(db)
 }
 
 function listInfo(run: ListedRun): CallbackExecutionListInfo {

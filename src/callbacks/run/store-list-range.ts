@@ -11,7 +11,7 @@ interface Range {
   /** Of the time of closing; null is no bound. */
   from: bigint | null
   to: bigint | null
-  /** They are runs of ids that the condition names. */
+  /** They are runs of ids that the condition names, or named themselves. */
   isOfIds: boolean
 }
 
@@ -68,6 +68,7 @@ function comparisonRange(comparison: Comparison, wanted: boolean): Range {
     case 'CloseTime':
       return { ...EVERYTHING, statuses: CLOSED, ...(wanted && closeTimes(comparison)) }
     case 'CallbackId':
+    case 'RunId':
       return { ...EVERYTHING, isOfIds: wanted && isNaming(comparison) }
     default:
       return EVERYTHING

@@ -8,6 +8,7 @@ import type { Condition } from '../query/condition.ts'
 import { type RunColumns, whereCondition } from '../query/store-query.ts'
 import { type RunStatus, STATUS_NUMBERS } from '../state/run-state.ts'
 import '../tables.ts'
+import { askInParts, behind } from './store-list-parts.ts'
 import { isOfIds, whereListed } from './store-list-range.ts'
 
 const COLUMNS: RunColumns = {
@@ -66,7 +67,10 @@ interface ListRow {
   sort_at: Micros
 }
 
-/** Runs that the condition finds, in the order of lists, those behind `after`. Ask for one more to know whether more follow. */
+/**
+ * Runs that the condition finds, in the order of lists, those behind `after`. Ask for one more to know whether more follow.
+ * SQLite may be asked several times: what it answers is one state of the data in a snapshot only.
+ */
 export async function listRuns(
   reader: Reader,
   query: ListQuery,
@@ -74,12 +78,14 @@ export async function listRuns(
 ): Promise<ListedRun[]> {
   // With a sign before it the order is not that of an index, and SQLite looks for the ids instead.
   const sortAt = isOfIds(query.condition) ? sql`+r.sort_at` : sql`r.sort_at`
-  const { rows } = await sql<ListRow>`
+  const where = whereFound(reader.engine, query)
+  const select = (which: RawBuilder<boolean>) => sql<ListRow>`
     select r.run_number, r.callback_id, r.run_id, r.status, r.created_at, r.closed_at, r.transition_count, r.sort_at
     from callback_runs r
-    where ${whereFound(reader.engine, query)} and ${behind(after)}
+    where ${where} and ${which}
     order by ${sortAt} desc, r.created_at desc, r.run_id
-    limit ${limit}`.execute(reader.query)
+    limit ${limit}`
+  const rows = await firstOf(reader, query, { after, limit }, select)
   const attributes = await attributesOf(reader, rows)
   return rows.map((row) => ({
     runNumber: row.run_number,
@@ -94,28 +100,42 @@ export async function listRuns(
   }))
 }
 
-/** How many runs of each status the condition finds; none is left out. */
+/** How many runs of each status the condition finds; none is left out. The same holds for SQLite. */
 export async function countRuns(reader: Reader, query: ListQuery): Promise<Map<RunStatus, number>> {
   // Not by groups: for those SQLite would sort all of them.
   const counts = STATUSES.map(
     (status) =>
       sql`count(*) filter (where r.status = ${sql.lit(STATUS_NUMBERS[status])}) as ${sql.ref(status.toLowerCase())}`,
   )
-  const { rows } = await sql<Record<string, number>>`
-    select ${sql.join(counts)} from callback_runs r where ${whereFound(reader.engine, query)}`.execute(reader.query)
-  return new Map(STATUSES.map((status) => [status, rows[0]?.[status.toLowerCase()] ?? 0]))
+  const where = whereFound(reader.engine, query)
+  const select = (which: RawBuilder<boolean>) => sql<Record<string, number>>`
+    select ${sql.join(counts)} from callback_runs r where ${where} and ${which}`
+  const sums = new Map(STATUSES.map((status) => [status, 0]))
+  for await (const [row] of askInParts(reader, query, null, select)) {
+    for (const [status, sum] of sums) sums.set(status, sum + (row?.[status.toLowerCase()] ?? 0))
+  }
+  return sums
+}
+
+async function firstOf(
+  reader: Reader,
+  query: ListQuery,
+  { after, limit }: { after: ListKey | null; limit: number },
+  select: (which: RawBuilder<boolean>) => RawBuilder<ListRow>,
+): Promise<ListRow[]> {
+  // Of everything the first ones are found at once.
+  if (query.condition === null) return (await select(behind(after)).execute(reader.query)).rows
+  const rows: ListRow[] = []
+  for await (const found of askInParts(reader, query, after, select)) {
+    rows.push(...found.slice(0, limit - rows.length))
+    if (rows.length === limit) break
+  }
+  return rows
 }
 
 function whereFound(engine: Engine, { namespaceId, condition }: ListQuery): RawBuilder<boolean> {
   return sql`r.namespace_id = ${namespaceId} and ${whereListed(engine, condition)}
     and ${whereCondition(engine, COLUMNS, condition)}`
-}
-
-function behind(after: ListKey | null): RawBuilder<boolean> {
-  if (after === null) return sql`1 = 1`
-  const { sortAt, createdAt, runId } = after
-  return sql`(r.sort_at, r.created_at) <= (${sortAt}, ${createdAt})
-    and (r.sort_at < ${sortAt} or r.created_at < ${createdAt} or r.run_id > ${runId})`
 }
 
 // Apart from the list, which must not read inputs of rows that it drops again.
