@@ -17,6 +17,7 @@ import type { Lanes } from '../deliver/lanes.ts'
 import type { NamespaceGate } from '../namespace/namespace-gate.ts'
 import type { ActiveNamespace } from '../namespace/namespace-policies.ts'
 import { requireText } from '../wire/check-ids.ts'
+import { fittingItems, textBytes } from '../wire/fitting-items.ts'
 import { timestampOf } from '../wire/timestamp.ts'
 import { pageSizeOf } from '../wire/validate-requests.ts'
 import type { BreakerSnapshot } from './breaker.ts'
@@ -40,6 +41,8 @@ export interface DestinationServiceOptions {
 
 // Counting what waits takes its time, during which nobody else has a turn on SQLite.
 const COUNTED_AT_ONCE = 20
+// In JSON: names of members and what is always short.
+const BYTES_BESIDE = 500
 const WELL: BreakerSnapshot = { state: 'closed', openUntil: null, consecutiveFailures: 0 }
 
 /** Where the callbacks of a namespace go, how that is going, and what an operator can do about it. */
@@ -60,8 +63,8 @@ export class DestinationService {
     const namespace = entered()
     // One more than asked for tells whether there is another page.
     const found = await listDestinations(db, namespace.id, { after, limit: pageSize + 1 })
-    const page = found.slice(0, pageSize)
-    const last = found.length > pageSize ? page.at(-1) : undefined
+    const page = fittingItems(found.slice(0, pageSize), destinationBytes)
+    const last = found.length > page.length ? page.at(-1) : undefined
     return create(ListDestinationsResponseSchema, {
       destinations: await this.#showAll(namespace, page),
       nextPageToken: last && destinationToken(last.destination),
@@ -149,6 +152,10 @@ function destinationMessage(
     rps: stored.rps ?? policy.destination.rps,
     paused: stored.isPaused,
   })
+}
+
+function destinationBytes({ destination, lastFailureMessage }: StoredDestination): number {
+  return BYTES_BESIDE + textBytes(destination) + textBytes(lastFailureMessage ?? '')
 }
 
 async function requireDestination(

@@ -14,6 +14,7 @@ import type { Database, Reader } from '../../platform/storage/database.ts'
 import type { ActiveNamespace } from '../namespace/namespace-policies.ts'
 import type { Query } from '../query/condition.ts'
 import { type RunStatus, STATUS_NUMBERS } from '../state/run-state.ts'
+import { base64Bytes, fittingItems, textBytes } from '../wire/fitting-items.ts'
 import { timestampOf } from '../wire/timestamp.ts'
 import type { Tokens } from '../wire/tokens.ts'
 import type { ValidList } from '../wire/validate-requests.ts'
@@ -29,6 +30,11 @@ const STATUS_TEXTS: Record<RunStatus, string> = {
 
 const JSON_PLAIN = new Uint8Array(Buffer.from('json/plain'))
 
+// In JSON: names of members and what is always short; of an attribute, and of a piece of its metadata.
+const BYTES_BESIDE = 300
+const BYTES_BESIDE_VALUE = 32
+const BYTES_BESIDE_METADATA = 6
+
 export async function listPage(
   db: Database,
   { id, name }: ActiveNamespace,
@@ -39,10 +45,10 @@ export async function listPage(
   const asked = { namespaceId: id, condition: query.condition }
   const list = (reader: Reader) => listRuns(reader, asked, { after, limit: pageSize + 1 })
   const found = await (asked.condition === null ? list(db) : inOneState(db, list))
-  const page = found.slice(0, pageSize)
-  const last = found.length > pageSize ? page.at(-1) : undefined
+  const executions = fittingItems(found.slice(0, pageSize).map(listInfo), infoBytes)
+  const last = found.length > executions.length ? found[executions.length - 1] : undefined
   return create(ListCallbackExecutionsResponseSchema, {
-    executions: page.map(listInfo),
+    executions,
     nextPageToken: last && tokens.listToken({ namespace: name, query: queryText }, last.key),
   })
 }
@@ -80,6 +86,17 @@ function listInfo(run: ListedRun): CallbackExecutionListInfo {
       run.searchAttributes === null ? undefined : fromBinary(SearchAttributesSchema, run.searchAttributes),
     stateTransitionCount: BigInt(run.transitionCount),
   })
+}
+
+function infoBytes({ callbackId, searchAttributes }: CallbackExecutionListInfo): number {
+  let bytes = BYTES_BESIDE + textBytes(callbackId)
+  for (const [name, { metadata, data }] of Object.entries(searchAttributes?.indexedFields ?? {})) {
+    bytes += BYTES_BESIDE_VALUE + name.length + base64Bytes(data.length)
+    for (const [key, value] of Object.entries(metadata)) {
+      bytes += BYTES_BESIDE_METADATA + textBytes(key) + base64Bytes(value.length)
+    }
+  }
+  return bytes
 }
 
 function statusPayload(status: RunStatus) {
