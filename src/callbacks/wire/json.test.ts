@@ -275,3 +275,15 @@ test('pretty text is indented', () => {
     '{\n  "nexus": {\n    "url": "https://a.example"\n  }\n}',
   )
 })
+
+test('numbers keep their digits wherever they stand, and a long list with one of them is read without asking for each', () => {
+  const texts = [
+    '1.0',
+    '{"__proto__":{"a":1.50,"b":["1.0\\"",-0,12345678901234567890]},"":1e3,"c":"2.0","d":[[],{},null,true,1.5]}',
+    `[${'1,'.repeat(100_000)}1.0]`,
+  ]
+  for (const text of texts) assert.equal(JSON.stringify(parseJson(Buffer.from(text))), text)
+  for (const text of ['{1.0:2}', '[01.0]', '[1.]', '["1.0]', '[1.0', '"\\', '[1.0,]', '-']) {
+    assert.throws(() => parseJson(Buffer.from(text)), /is not valid JSON/, text)
+  }
+})

@@ -1,6 +1,8 @@
 import { isUtf8 } from 'node:buffer'
+import { randomBytes } from 'node:crypto'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { MAX_DEPTH, shapeProblem } from '../../platform/http/json-shape.ts'
+import { setOwn } from './set-own.ts'
 
 /** A number that a JavaScript number would not write as it was given. `JSON.stringify` writes it unchanged. */
 export interface ExactNumber {
@@ -14,6 +16,9 @@ const { rawJSON, isRawJSON } = JSON as unknown as {
 }
 
 export { isRawJSON as isExactNumber }
+
+const [QUOTE, BACKSLASH, MINUS] = [0x22, 0x5c, 0x2d]
+const NUMBER_SIGNS = new Set(Array.from('.eE+-', (sign) => sign.charCodeAt(0)))
 
 /** A value outside a text that may not survive as a JavaScript number: many digits, a fraction, an exponent, -0. */
 const MAY_LOSE_DIGITS = /(?:^|[\s:,[])(?:-0|-?\d{16}|-?\d+[.eE])/
@@ -39,15 +44,79 @@ export function decodeText(bytes: Uint8Array): string | undefined {
 /** Undefined when the text is no JSON. */
 export function parseExactly(text: string): unknown {
   try {
-    return MAY_LOSE_DIGITS.test(text) ? JSON.parse(text, keepNumber) : JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    return MAY_LOSE_DIGITS.test(text) ? parseWithNumbers(text, value) : value
   } catch {
     return undefined
   }
 }
 
-function keepNumber(_key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== 'number' || context?.source === undefined) return value
-  return String(value) === context.source ? value : rawJSON(context.source)
+/**
+ * Valid JSON, parsed once more with a mark in place of each number that would change, which is put back afterwards: a reviver
+ * is called for every value, and takes ten times as long.
+ */
+function parseWithNumbers(text: string, value: unknown): unknown {
+  // Nobody can guess it and give it as a text.
+  const mark = randomBytes(12).toString('base64url')
+  const numbers = new Map<string, ExactNumber>()
+  const marked = markNumbers(text, (number) => {
+    if (!numbers.has(mark + number)) numbers.set(mark + number, rawJSON(number))
+    return `"${mark}${number}"`
+  })
+  if (numbers.size === 0) return value
+  return putBack(JSON.parse(marked), (text) => (text.startsWith(mark) ? numbers.get(text) : undefined))
+}
+
+function markNumbers(text: string, mark: (number: string) => string): string {
+  let marked = ''
+  let copied = 0
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code === QUOTE) at = endOfText(text, at)
+    else if (code === MINUS || isDigit(code)) {
+      const end = endOfNumber(text, at)
+      const number = text.slice(at, end)
+      if (String(Number(number)) !== number) {
+        marked += text.slice(copied, at) + mark(number)
+        copied = end
+      }
+      at = end - 1
+    }
+  }
+  return marked + text.slice(copied)
+}
+
+function endOfText(text: string, start: number): number {
+  let at = start + 1
+  for (let code = text.charCodeAt(at); code !== QUOTE; code = text.charCodeAt(at)) at += code === BACKSLASH ? 2 : 1
+  return at
+}
+
+function endOfNumber(text: string, start: number): number {
+  let at = start + 1
+  for (let code = text.charCodeAt(at); isDigit(code) || NUMBER_SIGNS.has(code); code = text.charCodeAt(at)) at++
+  return at
+}
+
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
+}
+
+function putBack(value: unknown, numberOf: (text: string) => ExactNumber | undefined): unknown {
+  if (typeof value === 'string') return numberOf(value) ?? value
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      const item: unknown = value[at]
+      if (typeof item === 'string' || typeof item === 'object') value[at] = putBack(item, numberOf)
+    }
+  } else if (typeof value === 'object' && value !== null) {
+    const object = value as Record<string, unknown>
+    for (const key of Object.keys(object)) {
+      const member = object[key]
+      if (typeof member === 'string' || typeof member === 'object') setOwn(object, key, putBack(member, numberOf))
+    }
+  }
+  return value
 }
 
 function unusable(problem: string): AppError {
