@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { atOnce } from '../../text/steps.ts'
 import { rowDocument, SPLIT } from './row-document.ts'
 
 const row = (body: string) => ({
@@ -11,6 +12,7 @@ const row = (body: string) => ({
   place: 'here',
   scope: 'p1 kn',
 })
+const documentOf = (body: string) => atOnce(rowDocument(row(body)))
 const MEGABYTE = 1_048_575
 
 /** The words of a document by their places. */
@@ -30,18 +32,18 @@ function stretchAt(words: readonly string[], start: number): string {
 }
 
 test('a short row has all of its words with their places, and no pieces', () => {
-  const { document, split, pieces } = rowDocument(row('red fish, two fishes'))
+  const { document, split, pieces } = documentOf('red fish, two fishes')
   assert.deepEqual([split, pieces], [SPLIT.none, []])
   assert.equal(document, "'=p1' '=kn' 'title':1A 'red':3 'fish':4 'two':5 'fishes':6 'here':8 '+titl' '+fish' ")
 })
 
 test('a word stands at 255 places of a document, and once more in pieces', () => {
-  assert.equal(rowDocument(row('fish '.repeat(255))).split, SPLIT.none)
-  assert.equal(rowDocument(row('fish '.repeat(256))).split, SPLIT.places)
+  assert.equal(documentOf('fish '.repeat(255)).split, SPLIT.none)
+  assert.equal(documentOf('fish '.repeat(256)).split, SPLIT.places)
 })
 
 test('a document that is split has every word, without places', () => {
-  const { document } = rowDocument(row(`${'a '.repeat(300)}fishes end`))
+  const { document } = documentOf(`${'a '.repeat(300)}fishes end`)
   assert.equal(placesIn(document).size, 0)
   for (const word of ['=p1', '~split', 'title', 'a', 'fishes', 'end', 'here', '+fish']) {
     assert.ok(document.includes(`'${word}' `), word)
@@ -56,7 +58,7 @@ test('each stretch of 64 words stands in a piece, none of which is more than Pos
     new Array<string>(1_000).fill('a'),
   ]
   for (const words of texts) {
-    const { pieces } = rowDocument(row(words.join(' ')))
+    const { pieces } = documentOf(words.join(' '))
     assert.ok(pieces.length > 1)
     const stretches = new Set<string>()
     for (const piece of pieces) {
@@ -76,7 +78,7 @@ test('each stretch of 64 words stands in a piece, none of which is more than Pos
 
 test('a row with more words than a document holds has all of them in pieces, and their stems', () => {
   const words = Array.from({ length: 2_600 }, (_, n) => `${'long'.repeat(100)}${n}`)
-  const { document, split, pieces } = rowDocument(row(`${words.join(' ')} walking 2é 東京`))
+  const { document, split, pieces } = documentOf(`${words.join(' ')} walking 2é 東京`)
   assert.equal(split, SPLIT.words)
   assert.equal(document, "'=p1' '=kn' '~tit' '~lon' '~wal' '~2e' '~東' '~京' '~her' '~+ti' '~+wa' ")
   for (const word of ["'walking':", "'here':", "'+walk' "]) assert.ok(pieces.some((piece) => piece.includes(word)))

@@ -1,7 +1,8 @@
-import { indexWords } from '../words/search-text.ts'
-import { countWords } from './row-words.ts'
+import type { Steps } from '../../text/steps.ts'
+import { wordsInPieces } from '../words/search-text.ts'
+import { countingWords } from './count-long-row.ts'
 import type { SearchRow } from './search-rows.ts'
-import { scopeMark, stemMark, TextVector } from './text-vector.ts'
+import { LAST_POSITION, scopeMark, stemMark, TextVector, type Weight } from './text-vector.ts'
 
 /** What of a text its document does not have: nothing is missing; the places of its words; the words, too. */
 export const SPLIT = { none: 0, places: 1, words: 2 } as const
@@ -27,7 +28,7 @@ export function isShortBeginning(word: string): boolean {
 export const LONGEST_ACROSS = 64
 
 /** What PostgreSQL keeps of a row. */
-interface RowDocument {
+export interface RowDocument {
   /** The text of a `tsvector`. */
   document: string
   split: (typeof SPLIT)[keyof typeof SPLIT]
@@ -37,69 +38,102 @@ interface RowDocument {
   words: Uint8Array
 }
 
+const WEIGHTS = [
+  ['title', 'A'],
+  ['tags', 'B'],
+  ['headings', 'C'],
+  ['body', 'D'],
+  ['place', 'D'],
+] as const satisfies [keyof SearchRow, Weight][]
+const MARKS_AT_ONCE = 1_000
+
 /**
  * A `tsvector` holds 255 places of a word, none behind the 16,383rd, and a megabyte altogether. Of a text that is longer it has the words
  * without their places, or where even those are too many what they begin with, and all of it stands in pieces, each of which begins with
- * the end of the one before.
+ * the end of the one before. Each step takes some milliseconds at most; a short row needs none.
  */
-export function rowDocument(row: SearchRow): RowDocument {
-  const counted = countWords(row)
-  const { bytes: words } = counted
+export function* rowDocument(row: SearchRow): Steps<RowDocument> {
+  const counted = yield* countingWords(row)
+  const { words: own, bytes: words } = counted
   const scope = row.scope.split(' ').map(scopeMark)
   const stems = counted.stems.map(stemMark)
-  const whole = new TextVector()
-  const isWhole =
-    addAll(whole, scope) &&
-    whole.add(row.title, 'A') &&
-    whole.add(row.tags, 'B') &&
-    whole.add(row.headings, 'C') &&
-    whole.add(row.body, 'D') &&
-    whole.add(row.place, 'D') &&
-    addAll(whole, stems)
-  if (isWhole) return { document: whole.toString(), split: SPLIT.none, pieces: [], words }
+  const whole = counted.length > LAST_POSITION ? null : yield* wholeVector(row, scope, stems)
+  if (whole !== null) return { document: whole.toString(), split: SPLIT.none, pieces: [], words }
 
-  const pieces = piecesOf([row.title, row.tags, row.headings, row.body, row.place])
+  const pieces = yield* piecesOf(row)
   const all = new TextVector()
-  if (addAll(all, [...scope, SPLIT_MARK]) && addAll(all, counted.words) && addAll(all, stems)) {
+  if ((yield* addAll(all, [...scope, SPLIT_MARK])) && (yield* addAll(all, own)) && (yield* addAll(all, stems))) {
     return { document: all.toString(), split: SPLIT.places, pieces, words }
   }
   const begun = new TextVector()
-  addAll(begun, [...scope, ...new Set([...counted.words, ...stems].map(beginningMark))])
-  return { document: begun.toString(), split: SPLIT.words, pieces: [...pieces, ...markPieces(stems)], words }
+  yield* addAll(begun, scope)
+  for (const marks of [own, stems]) yield* addAll(begun, marks, beginningMark)
+  return { document: begun.toString(), split: SPLIT.words, pieces: [...pieces, ...(yield* markPieces(stems))], words }
 }
 
-function addAll(vector: TextVector, marks: readonly string[]): boolean {
-  return marks.every((mark) => vector.mark(mark))
-}
-
-function piecesOf(texts: readonly string[]): string[] {
-  // Null is the end of a text.
-  const words: (string | null)[] = []
-  for (const text of texts) {
-    for (const word of indexWords(text)) words.push(word)
-    words.push(null)
-  }
-  const pieces: string[] = []
-  let piece = new TextVector()
-  for (let next = 0; next < words.length; ) {
-    const word = words[next] as string | null
-    if (word === null) piece.leaveGap()
-    if (word === null || piece.append(word)) {
-      next++
-      continue
+function* wholeVector(row: SearchRow, scope: readonly string[], stems: readonly string[]): Steps<TextVector | null> {
+  const vector = new TextVector()
+  if (!(yield* addAll(vector, scope))) return null
+  for (const [field, weight] of WEIGHTS) {
+    if (row[field] === '') continue
+    vector.leaveGap()
+    let isFirst = true
+    for (const words of wordsInPieces(row[field])) {
+      if (!isFirst) yield
+      isFirst = false
+      if (!words.every((word) => vector.append(word, weight))) return null
     }
-    pieces.push(piece.toString())
-    piece = new TextVector()
-    // So few always fit into a new one.
-    next = Math.max(0, next - LONGEST_ACROSS + 1)
+  }
+  return (yield* addAll(vector, stems)) ? vector : null
+}
+
+function* addAll(vector: TextVector, words: readonly string[], as = (word: string) => word): Steps<boolean> {
+  for (const [index, word] of words.entries()) {
+    if (index > 0 && index % MARKS_AT_ONCE === 0) yield
+    if (!vector.mark(as(word))) return false
+  }
+  return true
+}
+
+/** Null is the end of a text. */
+type WordOrEnd = string | null
+
+function* piecesOf(row: SearchRow): Steps<string[]> {
+  const pieces: string[] = []
+  const last: WordOrEnd[] = []
+  let piece = new TextVector()
+  const put = (word: WordOrEnd): void => {
+    if (!added(piece, word)) {
+      pieces.push(piece.toString())
+      piece = new TextVector()
+      // So few always fit into a new one.
+      for (const before of last) added(piece, before)
+      added(piece, word)
+    }
+    last.push(word)
+    if (last.length >= LONGEST_ACROSS) last.shift()
+  }
+  for (const [field] of WEIGHTS) {
+    for (const words of wordsInPieces(row[field])) {
+      for (const word of words) put(word)
+      yield
+    }
+    put(null)
   }
   return [...pieces, piece.toString()]
 }
 
-function markPieces(marks: readonly string[]): string[] {
+function added(piece: TextVector, word: WordOrEnd): boolean {
+  if (word !== null) return piece.append(word)
+  piece.leaveGap()
+  return true
+}
+
+function* markPieces(marks: readonly string[]): Steps<string[]> {
   const pieces: string[] = []
   let piece = new TextVector()
-  for (const mark of marks) {
+  for (const [index, mark] of marks.entries()) {
+    if (index % MARKS_AT_ONCE === 0) yield
     if (piece.mark(mark)) continue
     pieces.push(piece.toString())
     piece = new TextVector()

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { rowScore, weighWord } from '../find/row-score.ts'
 import { indexWords } from '../words/search-text.ts'
+import { countingLongRow } from './count-long-row.ts'
 import { countWords, lookupOf, markWith, RowWords } from './row-words.ts'
 
 const EMPTY = { title: '', tags: '', headings: '', body: '', place: '' }
@@ -149,5 +150,25 @@ test('words that share a hash are counted one by one, however many they are', ()
   assert.equal(new Set(words.map((word) => lookupOf(word).word)).size, 1)
   for (let again = 0; again < 2; again++) {
     assert.deepEqual(countWords({ ...EMPTY, body: `${words.join(' ')} ${words.join(' ')}` }).words, words)
+  }
+})
+
+test('a long row is counted as a short one is, although others are counted meanwhile', () => {
+  const words = Array.from(
+    { length: 3_000 },
+    (_, at) => `connecting${at % 700} running${at % 50 === 0 ? 's' : ''} 東京都`,
+  )
+  const long = { title: 'Running Über', tags: 'tea', headings: 'Runs', body: words.join(' '), place: 'a/running' }
+  const many = { ...long, body: Array.from({ length: 9_000 }, (_, at) => `w${at}`).join(' ') }
+  for (const row of [long, many, EMPTY]) {
+    const { mark: _, ...expected } = countWords(row)
+    const steps = countingLongRow(row)
+    for (let step = steps.next(); ; step = steps.next()) {
+      if (step.done) {
+        assert.deepEqual(step.value, expected)
+        break
+      }
+      countWords(long)
+    }
   }
 })

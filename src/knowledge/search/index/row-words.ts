@@ -18,16 +18,18 @@ export interface CountedTexts {
   place: string
 }
 
-const WEIGHTS = { title: 10, tags: 5, headings: 3, body: 1, place: 1 } as const
-const FIELDS = ['title', 'tags', 'headings', 'body', 'place'] as const
+export const WEIGHTS = { title: 10, tags: 5, headings: 3, body: 1, place: 1 } as const
+export const FIELDS = ['title', 'tags', 'headings', 'body', 'place'] as const
 const LARGEST = 255
 // The words of a longer text beyond these are found, but do not count.
-const MOST_WORDS = 8_192
+export const MOST_WORDS = 8_192
 const LONGEST_BEGINNING = 12
 const HEAD = 4
 const ENTRY = 5
 
 export interface CountedRow {
+  /** In words. */
+  length: number
   /** Each once, those only that differ from their word. */
   stems: string[]
   bytes: Uint8Array
@@ -54,7 +56,7 @@ export function countWords(row: CountedTexts): CountedRow {
       ? countAscii(text, WEIGHTS[field], counted)
       : countAny(indexWords(text), WEIGHTS[field], counted)
     // The title is the first of them: these are its words.
-    if (field === 'title') beginnings = beginningsOf(counted)
+    if (field === 'title') beginnings = beginningsOf(counted.map(({ text }) => text))
   }
   const stems: Tally[] = []
   for (const word of counted) if (word.stem !== null) count(word.stem, word.count, stems)
@@ -65,6 +67,7 @@ export function countWords(row: CountedTexts): CountedRow {
   for (const { hash, count } of counted) if (next < size) entries[next++] = entryOf(hash, count)
   for (const { hash, count } of stems) if (next < size) entries[next++] = entryOf(hash, count)
   return {
+    length,
     stems: stems.map(({ text }) => text),
     bytes: bytesOf(length, entries.subarray(0, size)),
     words: counted.map(({ text }) => text),
@@ -147,9 +150,9 @@ function count(tally: Tally, by: number, into: Tally[]): void {
 }
 
 /** Hashes of what the words begin with. */
-function beginningsOf(titleWords: readonly Tally[]): Set<number> {
+export function beginningsOf(titleWords: Iterable<string>): Set<number> {
   const hashes = new Set<number>()
-  for (const { text } of titleWords) {
+  for (const text of titleWords) {
     let hash = fold(FNV_START, BEGINNING)
     for (let at = 0; at < Math.min(text.length, LONGEST_BEGINNING) - 1; at++) {
       hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME)
@@ -160,11 +163,11 @@ function beginningsOf(titleWords: readonly Tally[]): Set<number> {
 }
 
 /** One number that is ordered by the hash. */
-function entryOf(hash: number, count: number): number {
+export function entryOf(hash: number, count: number): number {
   return hash * 256 + Math.min(count, LARGEST)
 }
 
-function bytesOf(length: number, entries: Float64Array): Uint8Array {
+export function bytesOf(length: number, entries: Float64Array): Uint8Array {
   entries.sort()
   const bytes = Buffer.allocUnsafe(HEAD + entries.length * ENTRY)
   writeNumber(bytes, 0, length)

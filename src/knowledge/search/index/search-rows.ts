@@ -32,14 +32,24 @@ type NamedNote = Pick<Note, 'id' | 'project_id' | 'title' | 'permalink' | 'file_
 
 /**
  * The note itself, each observation that differs from those before it, and each relation; by ascending number: SQLite's
- * index ends a run of rows, and begins a new part of its file, when a number is not above the last.
+ * index ends a run of rows, and begins a new part of its file, when a number is not above the last. Made one by one: a note may have
+ * hundreds of thousands.
  */
-export function searchRows(note: NamedNote, { body, parsed, metadata }: SearchableText): SearchRow[] {
-  const { observations, links, headings } = parsed
+export function searchRows(note: NamedNote, { body, parsed, metadata }: SearchableText): Iterable<SearchRow> {
   const filters = metadataWords(metadata)
     .map((word) => ` ${word}`)
     .join('')
-  const rows = [noteRow(note, body, headings, tagsOf(metadata), filters)]
+  const own = noteRow(note, body, parsed.headings, tagsOf(metadata), filters)
+  return rowsFrom(note, own, parsed, filters)
+}
+
+function* rowsFrom(
+  note: NamedNote,
+  own: SearchRow,
+  { observations, links }: ParsedBody,
+  filters: string,
+): Generator<SearchRow> {
+  yield own
   const seen = new Set<string>()
   const observationScope = scopeOf(note, 'observation') + filters
   const relationScope = scopeOf(note, 'relation') + filters
@@ -47,22 +57,15 @@ export function searchRows(note: NamedNote, { body, parsed, metadata }: Searchab
     const observation = observations[position]
     if (observation !== undefined && isFirst(seen, observation)) {
       const text = withContext(observation.content, observation.context)
-      rows.push(
-        partRow(
-          rowNumber('observation', note.id, position),
-          observation.tags.join(' '),
-          text,
-          `${observationScope} ${categoryWord(observation.category)}`,
-        ),
-      )
+      const scope = `${observationScope} ${categoryWord(observation.category)}`
+      yield partRow(rowNumber('observation', note.id, position), observation.tags.join(' '), text, scope)
     }
     const link = links[position]
     if (link !== undefined) {
       const text = withContext(`${link.type} ${link.name}`, link.context)
-      rows.push(partRow(rowNumber('relation', note.id, position), '', text, relationScope))
+      yield partRow(rowNumber('relation', note.id, position), '', text, relationScope)
     }
   }
-  return rows
 }
 
 /** What a note is called, in all ways. */

@@ -177,7 +177,7 @@ export class NoteIndexer {
   }
 
   /** None for a note that is gone, or that cannot be read whatever is done. */
-  #rowsOf(noteId: number): SearchRow[] {
+  #rowsOf(noteId: number): Iterable<SearchRow> {
     const { onTry, onSkipped } = this.#options
     if (this.#skipped.has(noteId)) return []
     onTry?.(noteId)

@@ -8,8 +8,8 @@ import { statement } from '../../../platform/storage/statement.ts'
 import type { Note, NoteRef, Project } from '../../note/note.ts'
 import { rowRange } from '../row-number.ts'
 import { indexWords, queryWords } from '../words/search-text.ts'
-import { rowDocument, SPLIT } from './row-document.ts'
-import { nameText, type SearchableText, type SearchRow, searchRows } from './search-rows.ts'
+import { rowLists } from './row-lists.ts'
+import { nameText, type SearchableText, searchRows } from './search-rows.ts'
 import { nameBeginning, nameWord } from './search-scope.ts'
 import { queueNote } from './store-search-queue.ts'
 import { scopeMark } from './text-vector.ts'
@@ -22,16 +22,9 @@ export function replaceSearchRows(tx: Transaction, note: Note, text: SearchableT
   return tx.engine === 'sqlite' ? queueNote(tx, note.id) : writeRows(tx, note, text, isNew)
 }
 
-// Their words are counted here, which of more than this would hold others up.
-const ROWS_AT_ONCE = 500
-
 async function writeRows(tx: Transaction, note: Note, text: SearchableText, isNew: boolean): Promise<void> {
   if (!isNew) await tx.send(deleteRows, rowRange(note.id))
-  const rows = searchRows(note, text)
-  for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-    if (start > 0) await tx.breathe()
-    await tx.send(insertRows, { rows: JSON.stringify(rows.slice(start, start + ROWS_AT_ONCE).map(insertedRow)) })
-  }
+  for await (const rows of rowLists(searchRows(note, text), () => tx.breathe())) await tx.send(insertRows, { rows })
 }
 
 export async function dropSearchRows(tx: Transaction, noteId: number): Promise<void> {
@@ -43,7 +36,7 @@ const deleteRows = statement<{ first: number; last: number }>(
   (_query, p) => sql`delete from note_search where id between ${p('first')} and ${p('last')}`,
 )
 
-const insertRows = statement<{ rows: string }>(
+const insertRows = statement<{ rows: Buffer }>(
   (_query, p) => sql`
   insert into note_search (id, document, words, split, pieces)
   select (value ->> 0)::bigint, (value ->> 1)::tsvector, decode(value ->> 2, 'base64'), coalesce((value ->> 3)::smallint, 0),
@@ -66,14 +59,6 @@ const withoutRows = statement<{ after: number; limit: number }, { id: number }>(
 /** PostgreSQL only: notes without a row, or with one of an earlier version. */
 export async function notesWithoutRows(reader: Reader, after: number, limit: number): Promise<number[]> {
   return (await reader.run(withoutRows, { after, limit })).map(({ id }) => id)
-}
-
-type InsertedRow = [number: number, document: string, words: string, split?: number, pieces?: string[]]
-
-function insertedRow(row: SearchRow): InsertedRow {
-  const { document, words, split, pieces } = rowDocument(row)
-  const counts = Buffer.from(words).toString('base64')
-  return split === SPLIT.none ? [row.number, document, counts] : [row.number, document, counts, split, pieces]
 }
 
 // Whoever asks for more words than this has them compared with the notes that are found by the first ones.

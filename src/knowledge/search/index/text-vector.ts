@@ -1,10 +1,8 @@
-import { indexWords } from '../words/search-text.ts'
-
 /** What PostgreSQL weighs words by. */
 export type Weight = 'A' | 'B' | 'C' | 'D'
 
 // PostgreSQL's own limits; it cuts off positions by itself, but refuses a document that is too large.
-const LAST_POSITION = 16_383
+export const LAST_POSITION = 16_383
 const MAX_POSITIONS = 255
 const MAX_BYTES = 1_000_000
 // Of a word with a place.
@@ -27,29 +25,22 @@ export class TextVector {
   #position = 0
   #bytes = 0
 
-  /** Words of a text with their places, behind those that are there. False: they are more than it can hold. */
-  add(text: string, weight: Weight): boolean {
-    if (text === '') return true
-    this.leaveGap()
-    // D is what PostgreSQL assumes.
-    const suffix = weight === 'D' ? '' : weight
-    return indexWords(text).every((word) => this.append(word, suffix))
-  }
-
   /** A phrase must not begin in one text and end in the next. */
   leaveGap(): void {
     if (this.#position > 0) this.#position++
   }
 
-  /** One word more. False: it cannot be held. */
-  append(word: string, suffix = ''): boolean {
+  /** One word more, behind those that are there. False: it cannot be held. */
+  append(word: string, weight: Weight = 'D'): boolean {
     if (this.#position >= LAST_POSITION) return false
     const places = this.#words.get(word)
     const count = this.#positions.get(word) ?? 0
     if (count >= MAX_POSITIONS || !this.#hasRoom(places === undefined ? sizeOf(word) : POSITION_BYTES)) return false
     this.#position++
     this.#positions.set(word, count + 1)
-    this.#words.set(word, `${places === undefined ? '' : `${places},`}${this.#position}${suffix}`)
+    // D is what PostgreSQL assumes.
+    const place = weight === 'D' ? this.#position : `${this.#position}${weight}`
+    this.#words.set(word, `${places === undefined ? '' : `${places},`}${place}`)
     return true
   }
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { columnText, indexWords, LONGEST_WORD, queryWords } from './search-text.ts'
+import fc from 'fast-check'
+import { columnText, indexWords, LONGEST_WORD, queryWords, wordsInPieces } from './search-text.ts'
+import { hashOf } from './word-hash.ts'
 
 test('words are runs of letters and digits in lower case', () => {
   assert.deepEqual(indexWords("Don't panic: C++ & v2.0_final\n(42)"), [
@@ -77,4 +79,30 @@ test("a word that is too long for the index is cut before SQLite's tokenizer see
       assert.equal(columnText(text), length === 0 ? text : words, `${letters} ${before} ${length}`)
     }
   }
+})
+
+test('a long text has the words that it has as a whole, wherever it is cut to be read', () => {
+  const SHORT = ['aéßﬁΣςЖ٠', 'a𠀀東', 'हिन्दी', ' \n.…。、℡<=\u0338\u0301']
+  const UNSPACED = ['東京都ー〆々ガｶﾞﾟか\u3099㌀㍿', '각ᄀ\u1161\u11a8ㄱㅏ한', 'กขำ\u0e35\u0e48ກຳ']
+  const stretch = (alphabets: readonly string[], longest: number) =>
+    fc
+      .tuple(fc.constantFrom(...alphabets), fc.integer({ min: 1, max: longest }), fc.nat(1_000_000))
+      .map(([alphabet, length, seed]) => {
+        const letters = [...alphabet]
+        return Array.from({ length }, (_, at) => letters[hashOf(String(seed), String(at)) % letters.length])
+      })
+  const texts = fc
+    .array(fc.oneof(stretch(SHORT, 40), stretch(UNSPACED, 900)), { minLength: 1, maxLength: 20, size: 'max' })
+    .map((parts) => parts.flat().join('').slice(0, 4_000))
+  fc.assert(
+    fc.property(texts, (text) => {
+      assert.equal([...wordsInPieces(text, 1_100)].flat().join(' '), indexWords(text).join(' '))
+    }),
+  )
+})
+
+test('a word that goes on and on is one, and marks that do are read in no time', () => {
+  assert.equal(indexWords('é'.repeat(100_000)).length, 1)
+  assert.deepEqual(indexWords(`${'東'.repeat(10)}${'x'.repeat(20_000)}東京`).slice(-3), ['x'.repeat(500), '東京', '京'])
+  assert.deepEqual(indexWords(`a${'\u0301\u0323'.repeat(500_000)} end`), ['a', 'end'])
 })

@@ -8,6 +8,7 @@
 
 import { HALF_WIDTH_MARKS, UNSPACED_SCRIPTS } from '../../text/unspaced.ts'
 import { LETTERS as ASCII_LETTERS } from './ascii-letters.ts'
+import { cutBefore } from './cut-text.ts'
 
 /** A longer one is found by its beginning. PostgreSQL takes 2,046 bytes. */
 export const LONGEST_WORD = 500
@@ -16,11 +17,16 @@ export const LONGEST_WORD = 500
 const NOT_PLAIN =
   /[^\0-\xa9\xab-\xb1\xb4-\xb8\xbb\xbf-\xc5\xc7-\xcf\xd1-\xd7\xd9-\xdd\xe0-\xe5\xe7-\xef\xf1-\xf7\xf9-\xfd\xff\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2500-\u25ff]/
 const NOT_ASCII = /[^\0-\x7f]/
+// More than twice as long as a word, so that one which goes beyond a piece is cut in it.
+const LONGEST_PIECE = 4_096
 
 const ASCII_WORD = /[a-z0-9]+/g
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
 // Accents, and the vowel points of Hebrew and Arabic, which most people leave out.
 const OPTIONAL_MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]/g
+// No letter has so many. Putting them in order takes time by the square of their number.
+const MANY_MARKS = /\p{M}{64}/u
+const TOO_MANY_MARKS = /(\p{M}{64})\p{M}+/gu
 const LETTERS = /[ßæœøđðłþıς]/g
 const LETTERS_AS: Record<string, string> = {
   ß: 'ss',
@@ -71,7 +77,31 @@ function mayBeLetter(code: number): boolean {
 
 /** The words of a text in their order, as they are kept. */
 export function indexWords(text: string): string[] {
-  return words(text, true)
+  if (text.length <= LONGEST_PIECE) return words(text, true)
+  const all: string[] = []
+  for (const some of wordsInPieces(text)) for (const word of some) all.push(word)
+  return all
+}
+
+/** The same, some at a time. No more than a few thousand characters are read at once. */
+export function* wordsInPieces(text: string, longest = LONGEST_PIECE): Generator<string[]> {
+  let start = 0
+  let isInWord = false
+  while (text.length - start > longest) {
+    const cut = cutBefore(text, start + longest / 2, start + longest)
+    const some = pieceWords(text.slice(start, cut.end), isInWord)
+    // What stands in both pieces is read with the next one.
+    if (cut.next < cut.end) some.length -= words(text.slice(cut.next, cut.end), true).length
+    yield some
+    start = cut.next
+    isInWord = cut.isInWord
+  }
+  yield pieceWords(text.slice(start), isInWord)
+}
+
+function pieceWords(piece: string, isInWord: boolean): string[] {
+  // What the word goes on with is read as if it began with this letter, and left out.
+  return isInWord ? words(`x${piece}`, true).slice(1) : words(piece, true)
 }
 
 /** The words of a question. One that was cut, and the only character of its run, is found by prefix. */
@@ -110,7 +140,7 @@ function words(text: string, isKept: boolean): string[] {
 }
 
 function folded(text: string): string {
-  return text
+  return (MANY_MARKS.test(text) ? text.replace(TOO_MANY_MARKS, '$1') : text)
     .normalize('NFKD')
     .toLowerCase()
     .replace(OPTIONAL_MARKS, '')
@@ -122,7 +152,7 @@ function addMixed(found: string[], run: string, isKept: boolean): void {
   let end = 0
   for (const match of run.matchAll(UNSPACED)) {
     if (match.index > end) found.push(cut(run.slice(end, match.index).replace(NO_LETTERS_THERE, toPrivateUse)))
-    addPairs(found, [...match[0]].map(letterOf), isKept)
+    addPairs(found, [...match[0].replace(NO_LETTERS_THERE, toPrivateUse)], isKept)
     end = match.index + match[0].length
   }
   if (end < run.length) found.push(cut(run.slice(end).replace(NO_LETTERS_THERE, toPrivateUse)))
@@ -132,10 +162,6 @@ function addMixed(found: string[], run: string, isKept: boolean): void {
 function addPairs(found: string[], characters: readonly string[], isKept: boolean): void {
   for (let i = 1; i < characters.length; i++) found.push(`${characters[i - 1]}${characters[i]}`)
   if (isKept || characters.length === 1) found.push(characters.at(-1) as string)
-}
-
-function letterOf(character: string): string {
-  return character.replace(NO_LETTERS_THERE, toPrivateUse)
 }
 
 function toPrivateUse(mark: string): string {
