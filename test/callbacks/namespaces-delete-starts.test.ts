@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import type { NamespaceId } from '../../src/callbacks/namespace/namespace.ts'
 import type { ActiveNamespace } from '../../src/callbacks/namespace/namespace-policies.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { type DatabaseContext, eachDatabase } from '../support/each-database.ts'
+import { somebodyWaits } from '../support/somebody-waits.ts'
 import { DeliveryWorld } from './delivery-world.ts'
 import { startIn } from './store-world.ts'
 
@@ -96,23 +96,3 @@ eachDatabase('a start in a namespace that is being deleted', (context) => {
     })
   }
 })
-
-/** Until another transaction of the database waits for a lock. */
-async function somebodyWaits(db: Database): Promise<void> {
-  for (;;) {
-    const waiting = await db.query
-      .selectFrom('pg_stat_activity' as never)
-      .selectAll()
-      .where('datname' as never, '=', (await databaseName(db)) as never)
-      .where('wait_event_type' as never, '=', 'Lock' as never)
-      .execute()
-    if (waiting.length > 0) return
-    await setImmediate()
-  }
-}
-
-async function databaseName(db: Database): Promise<string> {
-  const { fn } = db.query
-  const { name } = await db.query.selectNoFrom(fn<string>('current_database').as('name')).executeTakeFirstOrThrow()
-  return name
-}

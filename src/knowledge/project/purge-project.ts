@@ -7,6 +7,7 @@ import { dropTally } from '../../platform/tally/store.ts'
 import { removeVectorsOf } from '../semantic/sync/store-vectors.ts'
 import { noteTally } from './note-tally.ts'
 import { type DeletedProject, deleteProjectRow, findDeletedProject, markDeleted } from './store-deleted-projects.ts'
+import { lockProject } from './store-project-lock.ts'
 import { removeChanges, removeNames, removeNoteRows, removeTrash, someNotes } from './store-purge.ts'
 
 export interface Purge {
@@ -35,12 +36,14 @@ export async function purgeProject(options: PurgeOptions, purge: Purge): Promise
   for (let step: Step = await begin(options, purge); step !== 'done'; ) {
     signal?.throwIfAborted()
     const current = step
-    const { removed, next } = await db.write((tx) => removeSome(tx, purge, current), { alone: true })
+    const { removed, next } = await db.write((tx) => removeSome(tx, purge, current), IN_PROJECT)
     step = next
     notes += removed
     onProgress?.(notes)
   }
 }
+
+const IN_PROJECT = { alone: true, isolation: 'read committed' } as const
 
 type Step = 'notes' | 'vectors' | 'names' | 'trash' | 'changes' | 'project' | 'done'
 
@@ -56,6 +59,8 @@ async function begin({ db }: PurgeOptions, purge: Purge): Promise<Step> {
 
 async function removeSome(tx: Transaction, purge: Purge, step: Step): Promise<{ removed: number; next: Step }> {
   const { projectId } = purge
+  // What a job writes about its notes at this moment goes with them.
+  await lockProject(tx, { id: projectId })
   switch (step) {
     case 'notes': {
       const noteIds = await someNotes(tx, projectId, NOTES)

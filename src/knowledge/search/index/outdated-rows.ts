@@ -1,6 +1,7 @@
-import type { Database } from '../../../platform/storage/database.ts'
+import type { Database, Transaction } from '../../../platform/storage/database.ts'
 import type { KnowledgeDeps } from '../../deps.ts'
 import { findNoteById } from '../../note/store-notes.ts'
+import { lockProject } from '../../project/store-project-lock.ts'
 import { splitText } from '../../text/frontmatter.ts'
 import { readBody } from '../../text/parse-body.ts'
 import { notesWithoutRows, replaceSearchRows } from './store-search-rows.ts'
@@ -24,24 +25,32 @@ export function searchJobs({ db, jobs }: Pick<KnowledgeDeps, 'db' | 'jobs'>): vo
   })
 }
 
+const IN_PROJECT = { alone: true, isolation: 'read committed' } as const
+
 /** How many notes were written. */
 export async function writeOutdatedRows(db: Database, signal?: AbortSignal): Promise<number> {
   let written = 0
   for (let after = 0; ; ) {
-    signal?.throwIfAborted()
-    const ids = await notesWithoutRows(db, after, BATCH)
-    for (const id of ids) {
+    const notes = await notesWithoutRows(db, after, BATCH)
+    for (const { id, project_id: projectId } of notes) {
+      signal?.throwIfAborted()
       await db.write(async (tx) => {
-        const found = await findNoteById(tx, id)
-        if (found === undefined) return
-        const { content, ...note } = found
-        const { body } = splitText(content)
-        const text = { body, parsed: await readBody(body, () => tx.breathe()), metadata: JSON.parse(note.metadata) }
-        await replaceSearchRows(tx, note, text, false)
-      })
+        // Whoever deletes the note meanwhile would not see its new rows, and leave them behind.
+        await lockProject(tx, { id: projectId })
+        await writeRowsAnew(tx, id)
+      }, IN_PROJECT)
     }
-    written += ids.length
-    if (ids.length < BATCH) return written
-    after = ids.at(-1) as number
+    written += notes.length
+    if (notes.length < BATCH) return written
+    after = (notes.at(-1) as { id: number }).id
   }
+}
+
+async function writeRowsAnew(tx: Transaction, noteId: number): Promise<void> {
+  const found = await findNoteById(tx, noteId)
+  if (found === undefined) return
+  const { content, ...note } = found
+  const { body } = splitText(content)
+  const text = { body, parsed: await readBody(body, () => tx.breathe()), metadata: JSON.parse(note.metadata) }
+  await replaceSearchRows(tx, note, text, false)
 }

@@ -57,8 +57,7 @@ test('many rows are lists of a bounded size, made one by one, and others have th
 
 test('others have their turn while a long row is made', async () => {
   const { lists, breaths } = await listsOf([partRow(1, '東京タワー'.repeat(40_000))])
-  const [[row] = []] = lists
-  assert.deepEqual([row?.[0], row?.[3]], [1, 1])
-  assert.ok((row?.[4] as string[]).length > 1)
+  const [number, , , split, pieces] = lists.flat().flat()
+  assert.deepEqual([number, split, Array.isArray(pieces) && pieces.length > 1], [1, 1, true])
   assert.ok(breaths > 100, `${breaths} turns`)
 })

@@ -47,9 +47,9 @@ const insertRows = statement<{ rows: Buffer }>(
 // What a row has its words counted in begins with how many they are: no word of up to 255 stands there more often.
 const IS_SHORT = sql`substr(s.words, 2, 3) = '\\x000000'::bytea`
 
-const withoutRows = statement<{ after: number; limit: number }, { id: number }>(
+const withoutRows = statement<{ after: number; limit: number }, Pick<Note, 'id' | 'project_id'>>(
   (_query, p) => sql`
-    select id from notes n
+    select id, project_id from notes n
     where id > ${p('after')} and not exists (
       select 1 from note_search s where s.id = n.id * ${sql.lit(rowRange(1).first)}
         and s.words is not null and (s.split is not null or ${IS_SHORT}))
@@ -57,8 +57,12 @@ const withoutRows = statement<{ after: number; limit: number }, { id: number }>(
 )
 
 /** PostgreSQL only: notes without a row, or with one of an earlier version. */
-export async function notesWithoutRows(reader: Reader, after: number, limit: number): Promise<number[]> {
-  return (await reader.run(withoutRows, { after, limit })).map(({ id }) => id)
+export function notesWithoutRows(
+  reader: Reader,
+  after: number,
+  limit: number,
+): Promise<Pick<Note, 'id' | 'project_id'>[]> {
+  return reader.run(withoutRows, { after, limit })
 }
 
 // Whoever asks for more words than this has them compared with the notes that are found by the first ones.
