@@ -17,9 +17,11 @@ export interface FilteredNote {
 
 /** Filters, ready to be applied: by words of the index as far as that goes, then by comparing. */
 export interface PreparedFilters {
-  /** Groups of scope words: what passes has one of each. */
-  scope: string[][]
-  /** Groups of scope words: what passes has not all of any. */
+  /** Groups of scope words that a note and its parts have in common: what passes has one of each. */
+  ofNotes: string[][]
+  /** Likewise, of rows by themselves. */
+  ofRows: string[][]
+  /** Groups of scope words that a note and its parts have in common: what passes has not all of any. */
   without: string[][]
   /** Whether rows that have the words must be compared, too. */
   mustCompare: boolean
@@ -39,12 +41,14 @@ export function prepareFilters(filters: SearchFilters): PreparedFilters {
   const asked = filters.kinds?.length ? filters.kinds : ALL_KINDS
   // Nothing but an observation has a category.
   const kinds = asked.filter((kind) => categories.length === 0 || kind === 'observation')
-  const scope = filterWords(metadata)
-  if (types.size > 0) scope.push([...new Set([...types, ...typeKeys])].map(typeWord))
-  if (categories.length > 0) scope.push([...new Set(categories.flatMap(categoryWords))])
-  if (kinds.length < ALL_KINDS.length) scope.push([...new Set(kinds)].map((kind) => KIND_WORDS[kind]))
+  const ofNotes = filterWords(metadata)
+  const ofRows: string[][] = []
+  if (types.size > 0) ofNotes.push([...new Set([...types, ...typeKeys])].map(typeWord))
+  if (categories.length > 0) ofRows.push([...new Set(categories.flatMap(categoryWords))])
+  if (kinds.length < ALL_KINDS.length) ofRows.push([...new Set(kinds)].map((kind) => KIND_WORDS[kind]))
   return {
-    scope,
+    ofNotes,
+    ofRows,
     without: refusedWords(metadata),
     mustCompare: after !== undefined || metadata.some(mustCompare),
     kinds: kinds.length === 0 ? null : new Set(kinds),

@@ -5,6 +5,7 @@ import { type PreparedFilters, prepareFilters } from '../filter/passing-notes.ts
 import { scopeExpression } from '../index/match-expression.ts'
 import { allRowsOf, matchingRows, matchingRowsOf } from '../index/store-search-index.ts'
 import { rowOf } from '../row-number.ts'
+import { passingScope } from './bulky-notes.ts'
 import { MOST_COUNTED } from './candidates.ts'
 import { NO_ROWS, type OrderedRows } from './find-by-tree.ts'
 import { noteBatches } from './note-batches.ts'
@@ -41,14 +42,14 @@ export async function findByFilters(
   const prepared = prepareFilters(filters)
   const scores = new Map<number, number>()
   if (prepared.kinds === null) return NO_ROWS
-  const { scope, without, mustCompare } = prepared
-  const { engine } = reader
-  const expression = scopeExpression(engine, { projectId: project.id, isOnlyProject: false, scope, without })
+  const { mustCompare } = prepared
+  const { scope, isWhole } = await passingScope(reader, project, prepared, false)
+  const expression = scopeExpression(reader.engine, scope)
   const search: FilterSearch = { reader, project, filters, prepared, expression }
   const numbers = await matchingRows(reader, expression, limits.rows + 1)
   if (numbers.length <= limits.rows) {
     const passing = await passingRows(search, numbers, null)
-    return { numbers: passing, scores, total: passing.length, isExact: true }
+    return { numbers: passing, scores, total: passing.length, isExact: isWhole }
   }
   // Too many to sort: the notes in the order of their changes, and what of them passes.
   const last = Math.min(wanted, limits.rows)

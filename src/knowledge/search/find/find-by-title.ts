@@ -49,7 +49,7 @@ export async function findByTitle(
   const scope = scopeExpression(engine, {
     projectId: project.id,
     isOnlyProject: false,
-    scope: prepared.scope,
+    scope: [...prepared.ofNotes, ...prepared.ofRows],
     without: prepared.without,
   })
   // What a note is called is more than its title, which is therefore compared.

@@ -14,6 +14,7 @@ import {
 import { beginningsOf, matchingRows } from '../index/store-search-index.ts'
 import type { Node } from '../question/question.ts'
 import { rowNumber, rowOf } from '../row-number.ts'
+import { passingScope } from './bulky-notes.ts'
 import { type Candidates, FEW_RANKED, MOST_COUNTED, MOST_RANKED, newestRows } from './candidates.ts'
 import { type ComparedSearch, comparedRows, passingRows } from './compared-rows.ts'
 import { scoreRows } from './score-rows.ts'
@@ -69,11 +70,9 @@ export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
     notes <= FEW_NOTES_IN_ALL
       ? []
       : begunWords(tree).filter((word) => isFoundOften(word, beginnings.get(word), statistics))
+  const { scope, isWhole } = await passingScope(reader, project, prepared, isOnly)
   const input: MatchInput = {
-    projectId: project.id,
-    isOnlyProject: isOnly,
-    scope: prepared.scope,
-    without: prepared.without,
+    ...scope,
     tree,
     beginnings,
     common: await commonAsWritten(reader, project, [...new Set(many)], isOnly),
@@ -108,7 +107,7 @@ export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
     numbers: await inOrder(reader, expression, { found, ranked, scores, wanted }),
     scores,
     total: compared === null ? found.total : new Set([...found.numbers, ...ranked]).size,
-    isExact: found.isExact && !begunWords(tree).some((word) => isApproximate(input, word)),
+    isExact: found.isExact && isWhole && !begunWords(tree).some((word) => isApproximate(input, word)),
     statistics,
   }
 }

@@ -21,6 +21,8 @@ export interface MatchScope {
   scope: readonly (readonly string[])[]
   /** Not all words of any group. */
   without?: readonly (readonly string[])[]
+  /** Instead of all this: one word of each of these groups. */
+  or?: readonly (readonly string[])[] | undefined
 }
 
 export interface MatchInput extends MatchScope {
@@ -50,13 +52,18 @@ function within(engine: Engine, expression: string, scope: MatchScope): string {
 }
 
 /** Everything in the scope. */
-export function scopeExpression(engine: Engine, { projectId, scope, without = [], isOnlyProject }: MatchScope): string {
+export function scopeExpression(engine: Engine, input: MatchScope): string {
+  const { projectId, scope, without = [], isOnlyProject, or } = input
   const project = isOnlyProject && scope.length > 0 ? [] : [[projectWord(projectId)]]
-  const groups = [...scope, ...project].map((words) => `(${words.map(quoted(engine)).join(orOf(engine))})`)
-  const having = groups.join(andOf(engine))
+  const having = oneOfEach(engine, [...scope, ...project])
   const refused = without.map((words) => `(${words.map(quoted(engine)).join(andOf(engine))})`).join(orOf(engine))
-  if (engine === 'postgres') return refused === '' ? having : `${having} & !(${refused})`
-  return `scope : (${refused === '' ? having : `(${having}) NOT (${refused})`})`
+  const inside = refused === '' ? having : `(${having})${engine === 'postgres' ? ' & !' : ' NOT '}(${refused})`
+  const all = or === undefined ? inside : `(${inside})${orOf(engine)}(${oneOfEach(engine, or)})`
+  return engine === 'postgres' ? all : `scope : (${all})`
+}
+
+function oneOfEach(engine: Engine, groups: readonly (readonly string[])[]): string {
+  return groups.map((words) => `(${words.map(quoted(engine)).join(orOf(engine))})`).join(andOf(engine))
 }
 
 /** Whether nothing but the project narrows it. */

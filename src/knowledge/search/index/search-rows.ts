@@ -5,7 +5,7 @@ import type { ParsedBody } from '../../text/parse-body.ts'
 import { categoryWord, metadataWords } from '../filter/metadata-words.ts'
 import { type RowKind, rowNumber } from '../row-number.ts'
 import { indexWords } from '../words/search-text.ts'
-import { nameWords, scopeWords } from './search-scope.ts'
+import { BULKY_PART, bulkyPartWord, bulkyWord, nameWords, ownTypeWord, scopeWords } from './search-scope.ts'
 
 /** What of a note can be searched, besides its row. */
 export interface SearchableText {
@@ -30,29 +30,39 @@ export interface SearchRow {
 
 type NamedNote = Pick<Note, 'id' | 'project_id' | 'title' | 'permalink' | 'file_path' | 'type_key'>
 
+// What filters ask of a note stands in the row of each of its parts as well, so that a search is narrowed by words alone. Where that
+// would be more than the longest note has of text, it stands in the note's own row only (find/bulky-notes.ts).
+const MOST_REPEATED = 2_000_000
+
 /**
  * The note itself, each observation that differs from those before it, and each relation; by ascending number: SQLite's
  * index ends a run of rows, and begins a new part of its file, when a number is not above the last. Made one by one: a note may have
  * hundreds of thousands.
  */
 export function searchRows(note: NamedNote, { body, parsed, metadata }: SearchableText): Iterable<SearchRow> {
-  const filters = metadataWords(metadata)
-    .map((word) => ` ${word}`)
-    .join('')
-  const own = noteRow(note, body, parsed.headings, tagsOf(metadata), filters)
-  return rowsFrom(note, own, parsed, filters)
+  const { observations, links, headings } = parsed
+  const ofNote = [ownTypeWord(note.type_key), ...metadataWords(metadata)].join(' ')
+  const isBulky = (observations.length + links.length) * ofNote.length > MOST_REPEATED
+  const own = noteRow(
+    note,
+    body,
+    headings,
+    tagsOf(metadata),
+    isBulky ? `${ofNote} ${bulkyWord(note.project_id)}` : ofNote,
+  )
+  return rowsFrom(note, own, parsed, isBulky ? `${BULKY_PART} ${bulkyPartWord(note.id)}` : ofNote)
 }
 
 function* rowsFrom(
   note: NamedNote,
   own: SearchRow,
   { observations, links }: ParsedBody,
-  filters: string,
+  partWords: string,
 ): Generator<SearchRow> {
   yield own
   const seen = new Set<string>()
-  const observationScope = scopeOf(note, 'observation') + filters
-  const relationScope = scopeOf(note, 'relation') + filters
+  const observationScope = scopeOf(note, 'observation', partWords)
+  const relationScope = scopeOf(note, 'relation', partWords)
   for (let position = 0; position < Math.max(observations.length, links.length); position++) {
     const observation = observations[position]
     if (observation !== undefined && isFirst(seen, observation)) {
@@ -83,7 +93,7 @@ function noteRow(
   body: string,
   headings: readonly string[],
   tags: readonly string[],
-  filters: string,
+  words: string,
 ): SearchRow {
   return {
     number: rowNumber('note', note.id, 0),
@@ -92,7 +102,7 @@ function noteRow(
     headings: headings.join('\n'),
     body,
     place: placeText(note),
-    scope: `${scopeOf(note, 'note')}${filters} ${nameWords(note.project_id, indexWords(nameText(note))).join(' ')}`,
+    scope: `${scopeOf(note, 'note', words)} ${nameWords(note.project_id, indexWords(nameText(note))).join(' ')}`,
   }
 }
 
@@ -100,8 +110,8 @@ function partRow(number: number, tags: string, body: string, scope: string): Sea
   return { number, title: '', tags, headings: '', body, place: '', scope }
 }
 
-function scopeOf({ project_id: projectId, type_key: typeKey }: NamedNote, kind: RowKind): string {
-  return scopeWords(projectId, kind, typeKey).join(' ')
+function scopeOf({ project_id: projectId }: NamedNote, kind: RowKind, words: string): string {
+  return `${scopeWords(projectId, kind).join(' ')} ${words}`
 }
 
 function isFirst(seen: Set<string>, { category, content }: { category: string; content: string }): boolean {

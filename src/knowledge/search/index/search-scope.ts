@@ -5,8 +5,8 @@ import { composed } from '../words/unicode-forms.ts'
  * Words that a search is narrowed by: project, kind of row, type of the note. No text of a user stands where they do, and each is
  * one word to every tokenizer: a-y and digits as they are, anything else by its number.
  */
-export function scopeWords(projectId: number, kind: RowKind, typeKey: string): string[] {
-  return [projectWord(projectId), KIND_WORDS[kind], typeWord(composed(typeKey))]
+export function scopeWords(projectId: number, kind: RowKind): string[] {
+  return [projectWord(projectId), KIND_WORDS[kind]]
 }
 
 export function projectWord(projectId: number): string {
@@ -15,8 +15,26 @@ export function projectWord(projectId: number): string {
 
 export const KIND_WORDS: Record<RowKind, string> = { note: 'kn', observation: 'ko', relation: 'kr' }
 
+/** Of the type that a note has. */
+export function ownTypeWord(typeKey: string): string {
+  return typeWord(composed(typeKey))
+}
+
 export function typeWord(typeKey: string): string {
   return `t${typeKey.replace(/[^a-y0-9]/gu, (character) => `z${(character.codePointAt(0) as number).toString(36)}z`)}`
+}
+
+/** Of the notes of a project whose parts do not repeat what is to be known of their note: only its own row has it. */
+export function bulkyWord(projectId: number): string {
+  return `b${projectId}`
+}
+
+/** Of the parts of such notes. */
+export const BULKY_PART = 'bp'
+
+/** Of the parts of one such note. */
+export function bulkyPartWord(noteId: number): string {
+  return `o${noteId}`
 }
 
 // Of a beginning as short as this there may be very many words, and collecting those would take long.
