@@ -73,12 +73,23 @@ describe("SQLite's search index", () => {
     const startThread: typeof startIndexThread = (options) => {
       const thread = startIndexThread(options)
       threads.push(thread)
+      const said = new Set<FromIndexThread['type']>()
+      lastSaid.set(thread, said)
+      thread.on('message', ({ type }: FromIndexThread) => {
+        if (type === 'progress') said.clear()
+        said.add(type)
+      })
       return thread
     }
     return { index: new SqliteSearchIndex({ db, clock, log: logger, startThread }), threads }
   }
 
+  /** By each thread, since its last progress. */
+  const lastSaid = new WeakMap<Worker, Set<FromIndexThread['type']>>()
+
+  /** It may have said so already. */
   async function heard(thread: Worker, type: FromIndexThread['type']): Promise<void> {
+    if (lastSaid.get(thread)?.has(type)) return
     for await (const [message] of on(thread, 'message')) if ((message as FromIndexThread).type === type) return
   }
 
