@@ -1,6 +1,7 @@
 import { KIND, kindOf } from './char-kind.ts'
 import { fileTypeStart } from './file-type.ts'
 import { plainLatin } from './latin.ts'
+import { normalForm } from './normal-form.ts'
 
 // What an ASCII character is in a slug; control characters and most signs are 0 and divide words.
 const WORD = 1
@@ -112,7 +113,7 @@ function slugAscii(text: string, end: number, hasHyphens: boolean): string | nul
 }
 
 function slugAny(text: string): string {
-  const normal = text.normalize('NFC')
+  const normal = normalForm(text, 'NFC')
   const segments: string[] = []
   for (const raw of normal.replaceAll('\\', '/').split('/')) {
     if (raw !== '') segments.push(slugSegment(raw))
@@ -127,7 +128,7 @@ function slugSegment(raw: string): string {
     if (code < 128) words.addAscii(character, ASCII[code] as number)
     else words.addOther(character, code)
   }
-  const segment = words.text.toLowerCase().normalize('NFC')
+  const segment = normalForm(words.text.toLowerCase(), 'NFC')
   return words.isDots ? '-' : segment
 }
 

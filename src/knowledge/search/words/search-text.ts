@@ -6,6 +6,7 @@
  * is, and it leaves our words alone because they hold only what it takes for letters.
  */
 
+import { normalForm } from '../../text/normal-form.ts'
 import { HALF_WIDTH_MARKS, UNSPACED_SCRIPTS } from '../../text/unspaced.ts'
 import { LETTERS as ASCII_LETTERS } from './ascii-letters.ts'
 import { cutBefore } from './cut-text.ts'
@@ -24,9 +25,6 @@ const ASCII_WORD = /[a-z0-9]+/g
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
 // Accents, and the vowel points of Hebrew and Arabic, which most people leave out.
 const OPTIONAL_MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]/g
-// No letter has so many. Putting them in order takes time by the square of their number.
-const MANY_MARKS = /\p{M}{64}/u
-const TOO_MANY_MARKS = /(\p{M}{64})\p{M}+/gu
 const LETTERS = /[ßæœøđðłþıς]/g
 const LETTERS_AS: Record<string, string> = {
   ß: 'ss',
@@ -140,12 +138,8 @@ function words(text: string, isKept: boolean): string[] {
 }
 
 function folded(text: string): string {
-  return (MANY_MARKS.test(text) ? text.replace(TOO_MANY_MARKS, '$1') : text)
-    .normalize('NFKD')
-    .toLowerCase()
-    .replace(OPTIONAL_MARKS, '')
-    .normalize('NFC')
-    .replace(LETTERS, (letter) => LETTERS_AS[letter] as string)
+  const plain = normalForm(text, 'NFKD').toLowerCase().replace(OPTIONAL_MARKS, '')
+  return normalForm(plain, 'NFC').replace(LETTERS, (letter) => LETTERS_AS[letter] as string)
 }
 
 function addMixed(found: string[], run: string, isKept: boolean): void {
