@@ -17,6 +17,7 @@ import type { SqliteDatabase } from '../../src/platform/storage/sqlite.ts'
 import { Supervisor } from '../../src/platform/supervisor/supervisor.ts'
 import { eachDatabase, tempDir } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { addProject } from '../support/plain-notes.ts'
 import { runningIndex, runUntilClosed } from '../support/running-index.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { IndexedNotes } from './indexed-notes.ts'
@@ -302,7 +303,7 @@ describe("SQLite's search index", () => {
     await db.close()
   })
 
-  test('who waits for too long is told to come back, and a server that stops lets nobody wait', async () => {
+  test('who waits for too long is told to come back, nobody waits for another project, and a server that stops lets nobody wait', async () => {
     const { db, notes } = await openNotes()
     const clock = new FakeClock()
     const program = `require('node:worker_threads').parentPort.on('message', (text) => text === 'stop' && process.exit(0))`
@@ -315,7 +316,14 @@ describe("SQLite's search index", () => {
     await new Promise((resolve) => setImmediate(resolve))
     await clock.advance(10_000)
     await late
-    const waiting = assert.rejects(index.caughtUp(), refused)
+    // Nothing of another project waits, until a note is deleted of which nobody knows whose it was.
+    const other = await addProject(db, 'elsewhere')
+    await index.caughtUp(other)
+    await notes.remove(1)
+    const waiting = Promise.all([
+      assert.rejects(index.caughtUp(notes.project), refused),
+      assert.rejects(index.caughtUp(other), refused),
+    ])
     await db.close()
     await waiting
   })

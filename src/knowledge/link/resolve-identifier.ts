@@ -136,7 +136,7 @@ async function byWords(
   { target }: Ask,
 ): Promise<NoteRef | null> {
   if (target === '' || target.includes('*')) return null
-  await searchIndex.caughtUp()
+  await searchIndex.caughtUp(project)
   const [best] = await findByNameWords(reader, project, target)
   return best ?? null
 }

@@ -56,9 +56,10 @@ export function backlinkRoutes(server: FastifyInstance, { db, searchIndex }: Kno
     async handler(request) {
       const { page = 1, page_size: pageSize = 20 } = request.query
       if (page === 1) {
-        await requireNote(db, await requireProject(db, request.params.project_id), request.params.entity_id)
+        const project = await requireProject(db, request.params.project_id)
+        await requireNote(db, project, request.params.entity_id)
         // Unlinked mentions are found by their words.
-        await searchIndex.caughtUp()
+        await searchIndex.caughtUp(project)
       }
       const found = await db.read(async (snapshot) => {
         const project = await requireProject(snapshot, request.params.project_id)

@@ -111,7 +111,7 @@ export class SearchService {
 
   async #byWords(project: Project, { main, filters }: SearchRequest, page: Page): Promise<SearchFound> {
     const { db, searchIndex } = this.#deps
-    await searchIndex.caughtUp()
+    await searchIndex.caughtUp(project)
     const wider = { ...page, limit: page.limit + 1 }
     const found = await db.read((snapshot) => findByWords(snapshot, project, main, filters, wider))
     return {

@@ -3,15 +3,16 @@ import type { Logger } from '../../../platform/logging/logger.ts'
 import type { Database } from '../../../platform/storage/database.ts'
 import { SqliteDatabase } from '../../../platform/storage/sqlite.ts'
 import type { Worker } from '../../../platform/supervisor/supervisor.ts'
+import type { Project } from '../../note/note.ts'
 import { SqliteSearchIndex } from './sqlite-search-index.ts'
 
 /** The words of all notes. */
 export interface SearchIndex extends Worker {
   /**
-   * Settles when everything that was written before the call is found. To be awaited before any question is put to the table
-   * `note_search`. `unavailable` when that takes too long.
+   * Settles when everything that was written before the call, in this project or in any, is found. To be awaited before any question is
+   * put to the table `note_search`. `unavailable` when that takes too long.
    */
-  caughtUp(): Promise<void>
+  caughtUp(project?: Pick<Project, 'id'>): Promise<void>
 }
 
 export interface SearchIndexOptions {

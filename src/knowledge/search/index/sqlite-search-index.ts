@@ -3,7 +3,7 @@
  * in a queue and the server's event loop never waits for the index.
  *
  * Nothing is lost: a change stays in the queue until the index has it and would still have it after a crash of the machine. And
- * nobody is told less than the truth: who searches first waits until the thread has come to the last change before.
+ * nobody is told less than the truth: who searches first waits until the thread has come to the last change of the project before.
  */
 import { dirname, join } from 'node:path'
 import type { Worker as Thread } from 'node:worker_threads'
@@ -14,10 +14,11 @@ import type { Logger } from '../../../platform/logging/logger.ts'
 import { SEARCH_FILE } from '../../../platform/storage/open.ts'
 import { OtherProcesses } from '../../../platform/storage/other-processes.ts'
 import type { SqliteDatabase } from '../../../platform/storage/sqlite.ts'
+import type { Project } from '../../note/note.ts'
 import { type FromIndexThread, startIndexThread, type ToIndexThread } from './index-thread.ts'
 import type { SearchIndex } from './search-index.ts'
 import { placeIndexFile } from './store-index-file.ts'
-import { lastQueued, NOTE_QUEUED, readQueueState, removeQueued } from './store-search-queue.ts'
+import { lastQueued, lastQueuedOf, NOTE_QUEUED, readQueueState, removeQueued } from './store-search-queue.ts'
 
 export interface SqliteSearchIndexOptions {
   db: SqliteDatabase
@@ -38,6 +39,8 @@ const JOIN_AFTER_MS = 1_000
 const IDLE_MS = 10_000
 const STOP_MS = 2_000
 const MOST_DEATHS = 3
+// Of more changes than these it is not looked up whose they are.
+const MOST_LOOKED_AT = 1_000
 
 interface Waiter {
   seq: number
@@ -78,9 +81,9 @@ export class SqliteSearchIndex implements SearchIndex {
     this.#file = join(dirname(options.db.file), SEARCH_FILE)
   }
 
-  async caughtUp(): Promise<void> {
-    const { db, clock } = this.#options
-    const seq = await lastQueued(db)
+  async caughtUp(project?: Pick<Project, 'id'>): Promise<void> {
+    const { clock } = this.#options
+    const seq = await this.#lastChange(project)
     if (this.#has(seq)) return
     if (this.#isStopped) throw behind()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
@@ -92,6 +95,14 @@ export class SqliteSearchIndex implements SearchIndex {
     } finally {
       this.#waiters.delete(waiter)
     }
+  }
+
+  /** A long note of another project may take seconds, for which nobody here has to wait. */
+  async #lastChange(project: Pick<Project, 'id'> | undefined): Promise<number> {
+    const { db } = this.#options
+    const last = await lastQueued(db)
+    const isSoonKnown = this.#isWhole && last - this.#done <= MOST_LOOKED_AT
+    return project === undefined || this.#has(last) || !isSoonKnown ? last : lastQueuedOf(db, project.id, this.#done)
   }
 
   async run(signal: AbortSignal): Promise<void> {

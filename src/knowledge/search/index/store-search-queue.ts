@@ -26,6 +26,19 @@ export async function lastQueued(reader: Reader): Promise<number> {
   return row?.last ?? 0
 }
 
+// Of a deleted note nobody knows whose it was.
+const lastOfProject = statement<{ projectId: number; after: number }, { last: number | null }>(
+  (_query, p) => sql`
+    select max(q.seq) as last from note_search_queue q left join notes n on n.id = q.note_id
+    where q.seq > ${p('after')} and (n.id is null or n.project_id = ${p('projectId')})`,
+)
+
+/** The number of the last change behind this one that may concern the project; 0 when none waits. */
+export async function lastQueuedOf(reader: Reader, projectId: number, after: number): Promise<number> {
+  const [row] = await reader.run(lastOfProject, { projectId, after })
+  return row?.last ?? 0
+}
+
 const removeFromQueue = statement<{ through: number }>(
   (_query, p) => sql`delete from note_search_queue where seq <= ${p('through')}`,
 )

@@ -158,7 +158,7 @@ export class MeaningSearch {
 
   /** Rows that have some of the words of a plain question: the order, not the operator, brings those with all of them to the top. */
   async #words(project: Project, { question, filters }: MeaningRequest, limit: number) {
-    await this.#deps.searchIndex.caughtUp()
+    await this.#deps.searchIndex.caughtUp(project)
     const some = anyWord(question)
     const main = { mode: 'text', question: some ?? question } as const
     const page = { limit, offset: 0 }
