@@ -14,14 +14,10 @@ export function atOnce<T>(steps: Steps<T>): T {
 const STEPS_AT_ONCE = 1_000
 
 /** Others have their turn every now and then; `breathe` gives it to them. */
-export async function inTurns<T>(
-  steps: Steps<T>,
-  breathe: () => Promise<unknown> = () => nextTurn(),
-  stepsAtOnce = STEPS_AT_ONCE,
-): Promise<T> {
+export async function inTurns<T>(steps: Steps<T>, breathe: () => Promise<unknown> = () => nextTurn()): Promise<T> {
   for (let taken = 1; ; taken++) {
     const step = steps.next()
     if (step.done) return step.value
-    if (taken % stepsAtOnce === 0) await breathe()
+    if (taken % STEPS_AT_ONCE === 0) await breathe()
   }
 }

@@ -73,7 +73,9 @@ export function* rowDocument(row: SearchRow): Steps<RowDocument> {
 
 function* wholeVector(row: SearchRow, scope: readonly string[], stems: readonly string[]): Steps<TextVector | null> {
   const vector = new TextVector()
-  if (!(yield* addAll(vector, scope))) return null
+  // Of each of these there are fewer than places.
+  const addMarks = (marks: readonly string[]) => marks.every((mark) => vector.mark(mark))
+  if (!addMarks(scope)) return null
   for (const [field, weight] of WEIGHTS) {
     if (row[field] === '') continue
     vector.leaveGap()
@@ -84,13 +86,14 @@ function* wholeVector(row: SearchRow, scope: readonly string[], stems: readonly 
       if (!words.every((word) => vector.append(word, weight))) return null
     }
   }
-  return (yield* addAll(vector, stems)) ? vector : null
+  return addMarks(stems) ? vector : null
 }
 
 function* addAll(vector: TextVector, words: readonly string[], as = (word: string) => word): Steps<boolean> {
-  for (const [index, word] of words.entries()) {
-    if (index > 0 && index % MARKS_AT_ONCE === 0) yield
+  let added = 0
+  for (const word of words) {
     if (!vector.mark(as(word))) return false
+    if (++added % MARKS_AT_ONCE === 0) yield
   }
   return true
 }

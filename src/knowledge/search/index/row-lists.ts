@@ -1,4 +1,4 @@
-import { inTurns, type Steps } from '../../text/steps.ts'
+import type { Steps } from '../../text/steps.ts'
 import { rowDocument, SPLIT } from './row-document.ts'
 import type { SearchRow } from './search-rows.ts'
 
@@ -17,11 +17,11 @@ export async function* rowLists(rows: Iterable<SearchRow>, breathe: () => Promis
   let bytes = 0
   let size = 0
   for (const row of rows) {
-    const some = await inTurns(rowBytes(row), breathe, 1)
-    for (const part of [list.length === 0 ? OPEN : COMMA, ...some]) {
-      list.push(part)
-      bytes += part.length
-    }
+    const steps = rowBytes(row)
+    let step = steps.next()
+    for (; !step.done; step = steps.next()) await breathe()
+    list.push(list.length === 0 ? OPEN : COMMA, ...step.value)
+    for (const part of step.value) bytes += part.length
     size += LEAST_SIZE + row.body.length + row.scope.length
     if (bytes >= LIST_BYTES) {
       yield Buffer.concat([...list, CLOSE])

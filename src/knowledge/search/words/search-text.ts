@@ -82,7 +82,11 @@ export function indexWords(text: string): string[] {
 }
 
 /** The same, some at a time. No more than a few thousand characters are read at once. */
-export function* wordsInPieces(text: string, longest = LONGEST_PIECE): Generator<string[]> {
+export function wordsInPieces(text: string, longest = LONGEST_PIECE): Iterable<string[]> {
+  return text.length <= longest ? [words(text, true)] : wordsOfPieces(text, longest)
+}
+
+function* wordsOfPieces(text: string, longest: number): Generator<string[]> {
   let start = 0
   let isInWord = false
   while (text.length - start > longest) {
