@@ -101,24 +101,22 @@ export class SystemClock implements Clock {
   }
 
   after(ms: number, callback: () => void): () => void {
-    let timer: NodeJS.Timeout
-    const isLong = ms > LONGEST_HOP_MS
-    const endAt = isLong ? this.now() + ms * MICROS_PER_MS : 0
+    if (ms > LONGEST_HOP_MS) return this.#afterLong(ms, callback)
+    const timer = setTimeout(callback, Math.max(0, ms)).unref()
+    return () => clearTimeout(timer)
+  }
+
+  /** By either count: while a machine sleeps only the time of day goes on, and that may be set back. */
+  #afterLong(ms: number, callback: () => void): () => void {
+    const endAt = this.now() + ms * MICROS_PER_MS
     const endMs = this.elapsedMs() + ms
-    // While a machine sleeps only one of them goes on, and a clock may be set back: what is over by either is over.
-    const left = () => Math.min((endAt - this.now()) / MICROS_PER_MS, endMs - this.elapsedMs())
-    const arm = (leftMs: number) => {
-      timer = setTimeout(
-        () => {
-          const moreMs = leftMs > LONGEST_HOP_MS ? left() : 0
-          if (moreMs > 0) arm(moreMs)
-          else callback()
-        },
-        Math.min(Math.max(0, leftMs), LONGEST_HOP_MS),
-      )
-      timer.unref()
+    let timer: NodeJS.Timeout
+    const hop = () => {
+      const leftMs = Math.min((endAt - this.now()) / MICROS_PER_MS, endMs - this.elapsedMs())
+      if (leftMs <= 0) callback()
+      else timer = setTimeout(hop, Math.min(leftMs, LONGEST_HOP_MS)).unref()
     }
-    arm(ms)
+    hop()
     return () => clearTimeout(timer)
   }
 }
