@@ -209,10 +209,14 @@ export class Lane {
    * waits for memory, except that one always goes. Rejects when the signal is aborted meanwhile.
    */
   async makeRoom(more: number, signal: GiveUpSignal): Promise<void> {
+    if (more <= 0) {
+      this.bytes += more
+      this.#letGrow()
+      return
+    }
     const { promise, resolve } = Promise.withResolvers<void>()
     const growing = { more, go: resolve }
-    if (more > 0) this.#growing.push(growing)
-    else this.bytes += more
+    this.#growing.push(growing)
     this.#letGrow()
     if (!this.#growing.includes(growing)) return
     signal.addEventListener('abort', resolve)
