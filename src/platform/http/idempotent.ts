@@ -105,20 +105,19 @@ export function idempotentHooks(
  * To be called in the transaction that does what was asked for, by an operation with `remake`: a repeat is answered even when this
  * process dies before it has answered. Without a key it does nothing.
  */
-export async function keepDone(tx: Transaction, request: FastifyRequest, answer: Omit<Answer, 'body'>): Promise<void> {
-  const one = pending.get(request)
-  if (one === undefined) return
-  await one.idempotency.keepDone(tx, one.claim, answer)
-  tx.afterCommit(() => {
-    one.isDone = true
-  })
+export function keepDone(tx: Transaction, request: FastifyRequest, answer: Omit<Answer, 'body'>): Promise<void> {
+  return doneIn(tx, request, ({ idempotency, claim }) => idempotency.keepDone(tx, claim, answer))
 }
 
 /** The same by an operation that knows its whole answer by then: that one is given again. */
-export async function keepAnswerIn(tx: Transaction, request: FastifyRequest, answer: Answer): Promise<void> {
+export function keepAnswerIn(tx: Transaction, request: FastifyRequest, answer: Answer): Promise<void> {
+  return doneIn(tx, request, ({ idempotency, claim }) => idempotency.keepIn(tx, claim, answer))
+}
+
+async function doneIn(tx: Transaction, request: FastifyRequest, keep: (one: Pending) => Promise<void>): Promise<void> {
   const one = pending.get(request)
   if (one === undefined) return
-  await one.idempotency.keepIn(tx, one.claim, answer)
+  await keep(one)
   tx.afterCommit(() => {
     one.isDone = true
   })
