@@ -36,10 +36,10 @@ export class BatchService {
     const outcomes: Outcome[] = []
     for (const operation of operations) {
       try {
+        refuseLate()
         const work = await workOf(operation, settings)
         const run = (begin: () => void) =>
           writeIn(this.#deps, writer, projectId, async (tx, context) => {
-            refuseLate()
             begin()
             const done = await work(tx, context)
             await last(tx)
@@ -117,7 +117,7 @@ async function unlessNotBegun<T>(run: (begin: () => void) => Promise<T>, end: Pr
   const { promise: begun, resolve } = Promise.withResolvers<void>()
   let state: 'waiting' | 'begun' | 'given up' = 'waiting'
   const running = run(() => {
-    if (state === 'given up') throw tooLate()
+    if (state === 'given up') throw waitedTooLong()
     state = 'begun'
     resolve()
   })
@@ -125,11 +125,19 @@ async function unlessNotBegun<T>(run: (begin: () => void) => Promise<T>, end: Pr
   if (state !== 'waiting') return running
   state = 'given up'
   ignoreFailure(running, 'what was not begun in time is refused')
-  throw tooLate()
+  throw waitedTooLong()
 }
 
 function tooLate(): AppError {
   return new AppError('deadline_exceeded', `The batch ran for ${LONGEST_MS / 1_000} seconds: send fewer operations`)
+}
+
+function waitedTooLong(): AppError {
+  const seconds = LONGEST_MS / 1_000
+  return new AppError(
+    'deadline_exceeded',
+    `Other changes of the project kept this one waiting until the ${seconds} seconds of the batch were over: send it again`,
+  )
 }
 
 function undone(error: AppError, index: number): AppError {

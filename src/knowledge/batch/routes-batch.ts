@@ -48,12 +48,12 @@ export function batchRoutes(server: FastifyInstance, deps: KnowledgeDeps): void 
         const failed = results.filter(({ error }) => error !== undefined).length
         return { results, succeeded: results.length - failed, failed }
       }
-      const place = [writerOf(request), params.project_id, operations] as const
+      const asked = [writerOf(request), params.project_id, operations] as const
       const outcomes = atomic
-        ? await batches.runAtomically(...place, (tx, done) =>
+        ? await batches.runAtomically(...asked, (tx, done) =>
             keepAnswerIn(tx, request, { status: 200, headers: {}, body: JSON.stringify(answerOf(done)) }),
           )
-        : await batches.runEach(...place, (tx) => renewClaim(tx, request))
+        : await batches.runEach(...asked, (tx) => renewClaim(tx, request))
       return answerOf(outcomes)
     },
   })
