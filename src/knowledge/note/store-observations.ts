@@ -27,6 +27,8 @@ const insertRows = statement<{ noteId: number; rows: string }>(
     from json_array_elements(${p('rows')}::json)`,
 )
 
+// Of more than these not all are made or compared at once: others have their turn meanwhile.
+const AT_ONCE = 5_000
 const NOTHING = Promise.resolve()
 
 /** Those from a position on; the ones before it are there already. */
@@ -36,8 +38,25 @@ export function insertObservations(
   list: readonly Observation[],
   first = 0,
 ): Promise<unknown> {
+  return list.length - first > AT_ONCE ? insertMany(tx, noteId, list, first) : insertSome(tx, noteId, list, first)
+}
+
+async function insertMany(tx: Transaction, noteId: number, list: readonly Observation[], first: number): Promise<void> {
+  for (let start = first; start < list.length; start += AT_ONCE) {
+    await insertSome(tx, noteId, list, start, start + AT_ONCE)
+    await tx.breathe()
+  }
+}
+
+function insertSome(
+  tx: Transaction,
+  noteId: number,
+  list: readonly Observation[],
+  first: number,
+  end = list.length,
+): Promise<unknown> {
   const rows: Row[] = []
-  for (let position = first; position < list.length; position++) {
+  for (let position = first; position < Math.min(end, list.length); position++) {
     const { category, content, context, tags } = list[position] as Observation
     rows.push({ noteId, position, category, content, context, tags: JSON.stringify(tags) })
   }
@@ -50,16 +69,37 @@ const deleteRows = statement<{ noteId: number; position: number }>((query, p) =>
   query.deleteFrom('observations').where('note_id', '=', p('noteId')).where('position', '>=', p('position')),
 )
 
+const fromPosition = statement<{ noteId: number; position: number }, StoredObservation>((query, p) =>
+  query
+    .selectFrom('observations')
+    .select(['position', 'category', 'content', 'context', 'tags'])
+    .where('note_id', '=', p('noteId'))
+    .where('position', '>=', p('position'))
+    .orderBy('position')
+    .limit(AT_ONCE),
+)
+
 /** Writes from the first difference on: whoever appends a line changes no observation before it. */
 export async function replaceObservations(
   tx: Transaction,
   noteId: number,
   list: readonly Observation[],
 ): Promise<void> {
-  const stored = await observationsOf(tx, noteId)
-  const differs = stored.findIndex((row, at) => list[at] === undefined || !isSame(row, list[at]))
-  if (differs !== -1) await tx.send(deleteRows, { noteId, position: differs })
-  await insertObservations(tx, noteId, list, differs === -1 ? stored.length : differs)
+  for (let position = 0; ; position += AT_ONCE) {
+    const stored = await tx.run(fromPosition, { noteId, position })
+    const differs = stored.findIndex((row, at) => {
+      const other = list[position + at]
+      return other === undefined || !isSame(row, other)
+    })
+    if (differs === -1 && stored.length === AT_ONCE) {
+      await tx.breathe()
+      continue
+    }
+    const first = position + (differs === -1 ? stored.length : differs)
+    if (differs !== -1) await tx.send(deleteRows, { noteId, position: first })
+    await insertObservations(tx, noteId, list, first)
+    return
+  }
 }
 
 function isSame(row: StoredObservation, { category, content, context, tags }: Observation): boolean {
