@@ -1,7 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../platform/clock/clock.ts'
-import { askReadiness, probePort } from '../platform/http/probe-port.ts'
+import { askReadiness, probePort } from '../platform/http/connection/probe-port.ts'
 import type { Settings } from '../settings.ts'
 import { FIRST_START_FILE } from '../users/first-start-file.ts'
 import { NODE_RANGE } from '../version.ts'

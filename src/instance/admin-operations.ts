@@ -1,4 +1,4 @@
-import type { RateRule } from '../platform/http/rate-rules.ts'
+import type { RateRule } from '../platform/http/entry/rate-rules.ts'
 import { recordNotFound } from './invalid.ts'
 
 /** What all operations of administrators share. */

@@ -1,4 +1,4 @@
-import type { RateRule } from '../platform/http/rate-rules.ts'
+import type { RateRule } from '../platform/http/entry/rate-rules.ts'
 import type { InstanceSettings } from './deps.ts'
 
 /** The limits of the instance paths, as large as the settings in effect say at that moment. */

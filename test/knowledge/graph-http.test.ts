@@ -5,7 +5,7 @@ import { after, test } from 'node:test'
 import fastify from 'fastify'
 import type { ChunkWriter } from '../../src/knowledge/graph/snapshot-stream.ts'
 import { SnapshotStreams } from '../../src/knowledge/graph/snapshot-streams.ts'
-import { sendHook } from '../../src/platform/http/send-hook.ts'
+import { sendHook } from '../../src/platform/http/answer/send-hook.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 

@@ -6,7 +6,7 @@ import {
   NamespaceNotFoundFailureSchema,
 } from '../../gen/temporal/api/errordetails/v1/message_pb.js'
 import type { AppError } from '../../platform/errors/app-error.ts'
-import { errorAnswer } from '../../platform/http/error-shapes.ts'
+import { errorAnswer } from '../../platform/http/failure/error-shapes.ts'
 import { toConnectError } from '../../platform/rpc/rpc-error.ts'
 import { alreadyStarted, namespaceNotFound, runNotFound } from './error-details.ts'
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { randomBytes } from 'node:crypto'
 import { AppError } from '../../platform/errors/app-error.ts'
-import { MAX_DEPTH, shapeProblem } from '../../platform/http/json-shape.ts'
+import { MAX_DEPTH, shapeProblem } from '../../platform/http/input/json-shape.ts'
 import { setOwn } from './set-own.ts'
 
 /** A number that a JavaScript number would not write as it was given. `JSON.stringify` writes it unchanged. */

@@ -1,6 +1,6 @@
 import { create } from '@bufbuild/protobuf'
 import { type Payload as PayloadMessage, PayloadSchema } from '../../gen/temporal/api/common/v1/message_pb.js'
-import { shapeProblem } from '../../platform/http/json-shape.ts'
+import { shapeProblem } from '../../platform/http/input/json-shape.ts'
 import type { Payload } from './messages.ts'
 import { decodeText, isExactNumber, parseExactly } from './parse-json.ts'
 import { plainBytes } from './read-scalar.ts'

@@ -4,7 +4,7 @@
  */
 import { create, type DescField, type DescMessage, type JsonObject, type Message } from '@bufbuild/protobuf'
 import { AppError } from '../../platform/errors/app-error.ts'
-import { MAX_DEPTH } from '../../platform/http/json-shape.ts'
+import { MAX_DEPTH } from '../../platform/http/input/json-shape.ts'
 import { TOO_MANY_ELEMENTS } from '../../platform/rpc/count-elements.ts'
 import { readDuration } from './duration.ts'
 import { isExactNumber } from './parse-json.ts'

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { callerOf } from '../../platform/http/caller-of.ts'
-import { clientOf } from '../../platform/http/client-of.ts'
+import { callerOf } from '../../platform/http/entry/caller-of.ts'
+import { clientOf } from '../../platform/http/entry/client-of.ts'
+import type { RateRule } from '../../platform/http/entry/rate-rules.ts'
 import { operation } from '../../platform/http/operation.ts'
-import type { RateRule } from '../../platform/http/rate-rules.ts'
 import { adminOperation, recordId, under } from '../admin-operations.ts'
 import {
   ChangedTerms,

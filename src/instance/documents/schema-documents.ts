@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
-import { nullable } from '../../platform/http/nullable.ts'
+import { nullable } from '../../platform/http/input/nullable.ts'
 import { LONGEST_DOCUMENT, type ShownDocument } from './document-service.ts'
 import type { ShownTerms } from './terms-service.ts'
 

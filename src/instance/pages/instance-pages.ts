@@ -1,5 +1,5 @@
 /** The same data for people who opened an address: plain pages, without scripts and without pictures. */
-import { Html, html, htmlPage } from '../../platform/http/html.ts'
+import { Html, html, htmlPage } from '../../platform/http/pages/html.ts'
 import { instanceDomain } from '../instance-domain.ts'
 import { accountDocument } from '../public/account-document.ts'
 import type { ContactUser } from '../public/instance-data.ts'

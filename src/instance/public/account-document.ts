@@ -1,5 +1,5 @@
 import { type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
-import { escapeHtml } from '../../platform/http/escape-html.ts'
+import { escapeHtml } from '../../platform/http/pages/escape-html.ts'
 import { imageUrl } from '../images/image-documents.ts'
 import { DEFAULT_IMAGES } from '../images/image-names.ts'
 import { THUMBNAIL_1X } from '../images/image-sizes.ts'

@@ -3,7 +3,7 @@
  * without attributes, and links. Everything else is shown as the text that it is. Tags that were left open are closed,
  * so that the piece can stand inside any page. One pass, no backtracking.
  */
-import { escapeHtml } from '../../platform/http/escape-html.ts'
+import { escapeHtml } from '../../platform/http/pages/escape-html.ts'
 import { isLinkTarget, linkHtml } from './markdown-html.ts'
 
 const ALLOWED = new Set(

@@ -4,7 +4,7 @@
  * text.
  */
 import MarkdownIt from 'markdown-it'
-import { escapeHtml } from '../../platform/http/escape-html.ts'
+import { escapeHtml } from '../../platform/http/pages/escape-html.ts'
 
 /** Tags by the name of the token without `_open` and `_close`. Headings say their level themselves. */
 const PAIRED: Readonly<Record<string, string>> = {

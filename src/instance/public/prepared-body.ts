@@ -1,8 +1,8 @@
 import { promisify } from 'node:util'
-import type { Coding } from '../../platform/http/compression.ts'
-import { compress, MIN_COMPRESSED_BYTES } from '../../platform/http/compression.ts'
-import { weakETag } from '../../platform/http/etag.ts'
-import { JSON_TYPE } from '../../platform/http/send-hook.ts'
+import type { Coding } from '../../platform/http/answer/compression.ts'
+import { compress, MIN_COMPRESSED_BYTES } from '../../platform/http/answer/compression.ts'
+import { weakETag } from '../../platform/http/answer/etag.ts'
+import { JSON_TYPE } from '../../platform/http/answer/send-hook.ts'
 
 /** What travels: the bytes and the headers that say what they are, written out. */
 export interface PreparedAnswer {

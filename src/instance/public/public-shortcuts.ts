@@ -3,12 +3,12 @@
  * is left to the operations, which answer the same.
  */
 import type { FastifyInstance } from 'fastify'
-import { codingFor } from '../../platform/http/compression.ts'
-import { CORS_HEADERS } from '../../platform/http/header-blocks.ts'
-import type { RateRule } from '../../platform/http/rate-rules.ts'
-import { spendsOf } from '../../platform/http/rate-rules.ts'
-import type { HttpRequest, HttpResponse } from '../../platform/http/response.ts'
-import { routeLabel } from '../../platform/http/route-label.ts'
+import { codingFor } from '../../platform/http/answer/compression.ts'
+import { CORS_HEADERS } from '../../platform/http/connection/header-blocks.ts'
+import type { HttpRequest, HttpResponse } from '../../platform/http/connection/response.ts'
+import type { RateRule } from '../../platform/http/entry/rate-rules.ts'
+import { spendsOf } from '../../platform/http/entry/rate-rules.ts'
+import { routeLabel } from '../../platform/http/route/route-label.ts'
 import { rateHeaders } from '../../platform/rate-limit/rate-headers.ts'
 import type { InstanceFace } from './instance-face.ts'
 import type { PreparedAnswer, PreparedBody } from './prepared-body.ts'

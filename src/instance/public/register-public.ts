@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { RateRule } from '../../platform/http/rate-rules.ts'
+import type { RateRule } from '../../platform/http/entry/rate-rules.ts'
 import type { InstanceChanges } from '../changes.ts'
 import type { ContactReader } from '../contact/contact-reader.ts'
 import type { InstanceDeps } from '../deps.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
+import type { RateRule } from '../../platform/http/entry/rate-rules.ts'
 import { operation } from '../../platform/http/operation.ts'
-import type { RateRule } from '../../platform/http/rate-rules.ts'
 import { under } from '../admin-operations.ts'
 import { instanceDomain } from '../instance-domain.ts'
 import { recordNotFound } from '../invalid.ts'

@@ -1,6 +1,6 @@
 /** What the answers look like, for the documentation. They are written by the documents beside this file. */
 import { Type } from 'typebox'
-import { nullable } from '../../platform/http/nullable.ts'
+import { nullable } from '../../platform/http/input/nullable.ts'
 import { IconDocument, ThumbnailDocument } from '../images/image-documents.ts'
 
 const Url = Type.String({ format: 'uri' })

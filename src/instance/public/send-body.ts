@@ -3,9 +3,9 @@
  * to the socket without the steps that turn a value into a body: together they would cost as much as the rest.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { codingFor } from '../../platform/http/compression.ts'
-import { matchesNone } from '../../platform/http/etag.ts'
-import type { HttpResponse } from '../../platform/http/response.ts'
+import { codingFor } from '../../platform/http/answer/compression.ts'
+import { matchesNone } from '../../platform/http/answer/etag.ts'
+import type { HttpResponse } from '../../platform/http/connection/response.ts'
 import type { PreparedAnswer, PreparedBody } from './prepared-body.ts'
 
 export interface Caching {

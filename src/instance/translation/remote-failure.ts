@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { JSON_TYPE } from '../../platform/http/send-hook.ts'
+import { JSON_TYPE } from '../../platform/http/answer/send-hook.ts'
 
 const BODY = JSON.stringify({ error: 'Remote data could not be fetched' })
 

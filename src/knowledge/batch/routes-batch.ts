@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { errorDocument } from '../../platform/http/error-handler.ts'
-import { keepAnswerIn, renewClaim } from '../../platform/http/idempotent.ts'
+import { keepAnswerIn, renewClaim } from '../../platform/http/answer/idempotent.ts'
+import { errorDocument } from '../../platform/http/failure/error-handler.ts'
 import { operation } from '../../platform/http/operation.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { etagOf } from '../note/preconditions.ts'

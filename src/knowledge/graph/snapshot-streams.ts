@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { Clock } from '../../platform/clock/clock.ts'
-import { JSON_TYPE } from '../../platform/http/send-hook.ts'
-import { StreamSlots } from '../../platform/http/stream-slots.ts'
+import { JSON_TYPE } from '../../platform/http/answer/send-hook.ts'
+import { StreamSlots } from '../../platform/http/answer/stream-slots.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import { type ChunkWriter, SnapshotStream } from './snapshot-stream.ts'
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { Principal } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
-import { StreamSlots } from '../../platform/http/stream-slots.ts'
+import { StreamSlots } from '../../platform/http/answer/stream-slots.ts'
 
 export const MOST_STREAMS = 100
 export const MOST_STREAMS_OF_CALLER = 20

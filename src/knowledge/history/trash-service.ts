@@ -1,6 +1,6 @@
 import { auditChange } from '../../platform/audit/audit-change.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
-import { shownId } from '../../platform/http/path-id.ts'
+import { shownId } from '../../platform/http/route/path-id.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { destinationOf } from '../move/destination.ts'
 import { noteDocument } from '../note/note-document.ts'

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../platform/errors/app-error.ts'
-import { requireMatch } from '../../platform/http/etag.ts'
+import { requireMatch } from '../../platform/http/answer/etag.ts'
 import type { Note } from './note.ts'
 
 /** What the caller knew of a note when it decided to change it. */

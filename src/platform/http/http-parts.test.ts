@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isUuid } from '../ids/uuid.ts'
-import { networkOf, plainAddress } from './client-address.ts'
-import { codingFor } from './compression.ts'
-import { matchesNone, requireMatch, weakETag } from './etag.ts'
-import { html } from './html.ts'
-import { requestIdFor } from './request-id.ts'
+import { codingFor } from './answer/compression.ts'
+import { matchesNone, requireMatch, weakETag } from './answer/etag.ts'
+import { networkOf, plainAddress } from './connection/client-address.ts'
+import { requestIdFor } from './connection/request-id.ts'
+import { html } from './pages/html.ts'
 
 test('a harmless request id is echoed, any other is replaced', () => {
   assert.equal(requestIdFor('abc.DEF_1-2'), 'abc.DEF_1-2')

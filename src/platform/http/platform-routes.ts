@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { docsPage } from './docs-page.ts'
-import { landingPage } from './landing-page.ts'
-import { openApiDocument } from './openapi.ts'
 import { operation } from './operation.ts'
+import { docsPage } from './pages/docs-page.ts'
+import { landingPage } from './pages/landing-page.ts'
+import { openApiDocument } from './pages/openapi.ts'
 
 const Status = Type.Object({ status: Type.String() })
 const common = { surface: 'platform', tags: ['platform'], access: 'public', rateLimit: null } as const

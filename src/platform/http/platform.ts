@@ -7,11 +7,11 @@ import type { Idempotency } from '../idempotency/idempotency.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { RateLimiter } from '../rate-limit/rate-limiter.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
-import type { AccessLog } from './access-log.ts'
+import type { AccessLog } from './connection/access-log.ts'
+import type { HttpRequest, HttpResponse } from './connection/response.ts'
+import type { RateRule } from './entry/rate-rules.ts'
 import type { AnyOperation } from './operation.ts'
-import type { RateRule } from './rate-rules.ts'
-import type { HttpRequest, HttpResponse } from './response.ts'
-import type { RouteIndex } from './route-index.ts'
+import type { RouteIndex } from './route/route-index.ts'
 
 export interface HttpSettings {
   base_url: string | null

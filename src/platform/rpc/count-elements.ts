@@ -4,7 +4,7 @@
  */
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
-import { shapeProblem } from '../http/json-shape.ts'
+import { shapeProblem } from '../http/input/json-shape.ts'
 
 /** Fields that are set, items of lists and entries of maps, in all depths. */
 export const MAX_ELEMENTS = 10_000

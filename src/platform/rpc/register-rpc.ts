@@ -2,7 +2,7 @@
 import { Code } from '@connectrpc/connect'
 import { codeToString } from '@connectrpc/connect/protocol-connect'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { HttpResponse } from '../http/response.ts'
+import { HttpResponse } from '../http/connection/response.ts'
 import { answerCall } from './answer-call.ts'
 import type { Peer } from './call.ts'
 import type { Rpc } from './create-rpc.ts'

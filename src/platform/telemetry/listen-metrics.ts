@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { listenFailure } from '../http/listen-failure.ts'
+import { listenFailure } from '../http/connection/listen-failure.ts'
 import type { Metrics } from './metrics.ts'
 import { createMetricsServer } from './metrics-server.ts'
 

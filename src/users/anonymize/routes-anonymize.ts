@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import type { UserId } from '../../platform/auth/principal.ts'
-import { callerOf } from '../../platform/http/caller-of.ts'
+import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { parseId } from '../../platform/ids/uuid.ts'
 import type { UsersDeps } from '../deps.ts'

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { listAudit, type RecordedEvent, streamAudit } from '../../platform/audit/list.ts'
-import { callerOf } from '../../platform/http/caller-of.ts'
+import { preferredType } from '../../platform/http/answer/preferred-type.ts'
+import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { operation } from '../../platform/http/operation.ts'
-import { preferredType } from '../../platform/http/preferred-type.ts'
 import type { UsersDeps } from '../deps.ts'
 import { AuditListDocument, AuditQuery, auditEventToWire, auditFilter } from './schema-audit.ts'
 

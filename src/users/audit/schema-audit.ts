@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox'
 import type { AuditFilter, RecordedEvent } from '../../platform/audit/list.ts'
 import { MICROS_PER_MS, type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
-import { nullable } from '../../platform/http/nullable.ts'
+import { nullable } from '../../platform/http/input/nullable.ts'
 
 function time(description: string) {
   return Type.Optional(

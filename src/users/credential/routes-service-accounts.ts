@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { callerOf } from '../../platform/http/caller-of.ts'
-import { clientOf } from '../../platform/http/client-of.ts'
+import { callerOf } from '../../platform/http/entry/caller-of.ts'
+import { clientOf } from '../../platform/http/entry/client-of.ts'
 import { operation } from '../../platform/http/operation.ts'
 import type { UsersDeps } from '../deps.ts'
 import { newUserOf, UserCreateBody } from '../user/schema-users.ts'

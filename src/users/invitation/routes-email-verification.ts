@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { clientOf } from '../../platform/http/client-of.ts'
+import { clientOf } from '../../platform/http/entry/client-of.ts'
 import { operation } from '../../platform/http/operation.ts'
 import type { UsersDeps } from '../deps.ts'
 import { PUBLIC } from '../sign-in/public-limits.ts'

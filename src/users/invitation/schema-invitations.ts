@@ -1,7 +1,7 @@
 /** Invitations as they travel: the only place where their member names appear. */
 import { type Static, Type } from 'typebox'
 import { type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
-import { nullable } from '../../platform/http/nullable.ts'
+import { nullable } from '../../platform/http/input/nullable.ts'
 import { pageFields } from '../schema-fields.ts'
 import { PageMeta, reference } from '../wire.ts'
 import { INVITATION_STATUSES, type Invitation, statusOf } from './invitation.ts'

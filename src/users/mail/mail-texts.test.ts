@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { escapeHtml } from '../../platform/http/escape-html.ts'
+import { escapeHtml } from '../../platform/http/pages/escape-html.ts'
 import { emailChangedText, emailVerificationText, invitationText, passwordResetText, shown } from './mail-texts.ts'
 
 const LINK = `https://commonplace.example.org/invite#token=${'a'.repeat(43)}`

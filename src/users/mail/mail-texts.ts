@@ -3,7 +3,7 @@
  * escaped in HTML.
  */
 import { MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
-import { escapeHtml } from '../../platform/http/escape-html.ts'
+import { escapeHtml } from '../../platform/http/pages/escape-html.ts'
 
 export interface MailText {
   subject: string

@@ -1,5 +1,5 @@
 /** The frame of a page behind a link: every state it can be in, of which the script shows one. */
-import { type Html, html, htmlPage } from '../../platform/http/html.ts'
+import { type Html, html, htmlPage } from '../../platform/http/pages/html.ts'
 
 export interface AccountPage {
   title: string

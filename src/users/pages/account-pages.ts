@@ -1,4 +1,4 @@
-import { html } from '../../platform/http/html.ts'
+import { html } from '../../platform/http/pages/html.ts'
 import { accountPage, passwordFields } from './account-page.ts'
 
 export interface AccountPageSettings {

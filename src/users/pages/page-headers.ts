@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { HttpResponse } from '../../platform/http/response.ts'
+import { HttpResponse } from '../../platform/http/connection/response.ts'
 
 /**
  * These pages run one script, ours, which talks to this server alone. They are stricter than other pages in what they

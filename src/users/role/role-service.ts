@@ -7,7 +7,7 @@ import { type CataloguePermission, isPermissionName, type PermissionName } from 
 import type { Principal } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
-import { requireMatch } from '../../platform/http/etag.ts'
+import { requireMatch } from '../../platform/http/answer/etag.ts'
 import { newId } from '../../platform/ids/uuid.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { refuseEscalation } from '../guards.ts'

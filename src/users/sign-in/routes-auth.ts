@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../platform/errors/app-error.ts'
-import { clientOf } from '../../platform/http/client-of.ts'
+import { clientOf } from '../../platform/http/entry/client-of.ts'
 import { type OperationRequest, operation } from '../../platform/http/operation.ts'
 import type { UsersDeps } from '../deps.ts'
 import { requireUser } from '../look-up.ts'

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { allows, type Principal, type UserId } from '../../platform/auth/principal.ts'
-import type { AccessRule } from '../../platform/http/access.ts'
-import { clientOf } from '../../platform/http/client-of.ts'
+import type { AccessRule } from '../../platform/http/entry/access.ts'
+import { clientOf } from '../../platform/http/entry/client-of.ts'
+import { spend } from '../../platform/http/entry/spend.ts'
 import { operation } from '../../platform/http/operation.ts'
-import { pathId } from '../../platform/http/path-id.ts'
-import { spend } from '../../platform/http/spend.ts'
+import { pathId } from '../../platform/http/route/path-id.ts'
 import {
   EnrolmentDocument,
   enrolmentToWire,

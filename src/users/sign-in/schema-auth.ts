@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { UserId } from '../../platform/auth/principal.ts'
 import { type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
-import { nullable } from '../../platform/http/nullable.ts'
+import { nullable } from '../../platform/http/input/nullable.ts'
 import { Included, UserResource } from '../wire.ts'
 import type { Session } from './session.ts'
 import type { Enrolment } from './totp-service.ts'

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { JSON_TYPE } from '../../platform/http/send-hook.ts'
+import { JSON_TYPE } from '../../platform/http/answer/send-hook.ts'
 import { type UserDocument, type UserText, userTag } from './user-document.ts'
 
 /** For documents that are built member by member: the schema would leave nothing out, and its unions are slow. */

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { goneSignal } from '../../../src/platform/http/gone-signal.ts'
+import { goneSignal } from '../../../src/platform/http/answer/gone-signal.ts'
 
 const ASK = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
 

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { anyOf, selfOr } from '../../../src/platform/http/access.ts'
+import { anyOf, selfOr } from '../../../src/platform/http/entry/access.ts'
 import { operation } from '../../../src/platform/http/operation.ts'
 import { ADA, startPlatform } from './platform-server.ts'
 

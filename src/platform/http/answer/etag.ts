@@ -1,0 +1,40 @@
+import { hash } from 'node:crypto'
+import { AppError } from '../../errors/app-error.ts'
+
+/** A weak tag over the uncompressed body: the same document in another coding is the same document. */
+export function weakETag(body: string | Buffer): string {
+  return `W/"${hash('sha1', body, 'base64url')}"`
+}
+
+/** Weak comparison of `If-None-Match` (one tag, a list, or `*`) with the current tag. */
+export function matchesNone(header: string | undefined, etag: string): boolean {
+  return header !== undefined && (header.trim() === '*' || tagsOf(header).includes(opaque(etag)))
+}
+
+/**
+ * Throws `precondition_failed` unless `If-Match` is absent, `*`, or names the current tag. `current` is null when the
+ * resource does not exist. Where tags name versions of documents, not bytes, a weak one may be matched as well.
+ */
+export function requireMatch(
+  header: string | undefined,
+  current: string | null,
+  comparison: 'weak' | 'strong' = 'weak',
+): void {
+  if (header === undefined) return
+  if (current !== null && (header.trim() === '*' || namesIt(header, current, comparison))) return
+  throw new AppError('precondition_failed', 'If-Match does not name the current version: read it again and repeat')
+}
+
+function namesIt(header: string, current: string, comparison: 'weak' | 'strong'): boolean {
+  if (comparison === 'weak') return tagsOf(header).includes(opaque(current))
+  const tags: readonly string[] = header.match(/(?:[Ww]\/)?"[^"]*"/g) ?? []
+  return tags.includes(current) && !current.startsWith('W/')
+}
+
+function tagsOf(header: string): string[] {
+  return header.match(/"[^"]*"/g) ?? []
+}
+
+function opaque(etag: string): string {
+  return etag.startsWith('W/') ? etag.slice(2) : etag
+}

@@ -1,0 +1,62 @@
+import type { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
+import type { Surface } from '../surface.ts'
+import { codingFor, compress, compressStream, isCompressible, MIN_COMPRESSED_BYTES, varyBy } from './compression.ts'
+import { matchesNone, weakETag } from './etag.ts'
+
+type Done = (error: Error | null, payload?: unknown) => void
+
+export interface SendOptions {
+  surface: Surface
+  /** Tag successful answers by their content and answer 304 when the caller has it. */
+  etag: boolean
+}
+
+/** What happens to a body between the handler and the wire: media type, tag, compression, in this order. */
+export function sendHook({ surface, etag }: SendOptions): onSendHookHandler<unknown> {
+  const isUsers = surface === 'users'
+  return function onSend(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done) {
+    if (isUsers) useWantedType(request, reply)
+    if (payload === null || payload === undefined) return done(null)
+    const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
+    if (etag && isWhole && reply.statusCode === 200) {
+      if (!reply.hasHeader('etag')) reply.header('etag', weakETag(payload))
+      if (matchesNone(request.headers['if-none-match'], reply.getHeader('etag') as string)) {
+        reply.code(304).removeHeader('content-type').removeHeader('content-length')
+        return done(null, null)
+      }
+    }
+    if (isWhole && payload.length < MIN_COMPRESSED_BYTES) return done(null)
+    if (!isCompressible(reply)) return done(null)
+    varyBy(reply, 'Accept-Encoding')
+    const coding = codingFor(request.headers['accept-encoding'])
+    if (coding === null) return done(null)
+    if (isWhole) {
+      compress(payload, coding, (error, packed) => {
+        if (error === null) reply.header('content-encoding', coding).removeHeader('content-length')
+        done(error, packed)
+      })
+    } else if (isReadable(payload)) {
+      reply.header('content-encoding', coding).removeHeader('content-length')
+      done(null, compressStream(payload, coding))
+    } else done(null)
+  }
+}
+
+export const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** The users surface answers in the JSON:API type to a caller who asks for that and not for plain JSON. */
+export function wantsVendorType(accepted: string | undefined): boolean {
+  if (accepted === undefined) return false
+  return accepted.includes('application/vnd.api+json') && !accepted.includes('application/json')
+}
+
+function useWantedType(request: FastifyRequest, reply: FastifyReply): void {
+  if (wantsVendorType(request.headers.accept) && reply.getHeader('content-type') === JSON_TYPE) {
+    reply.header('content-type', 'application/vnd.api+json')
+  }
+}
+
+function isReadable(payload: unknown): payload is Readable {
+  return typeof (payload as { pipe?: unknown }).pipe === 'function'
+}

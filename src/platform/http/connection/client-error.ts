@@ -1,0 +1,73 @@
+/**
+ * Requests that the parser refuses never reach a route: broken syntax, too large a head, too slow. The answer is
+ * written to the socket by hand, in the shape of the path as far as it can be read.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { AppError } from '../../errors/app-error.ts'
+import { newId } from '../../ids/uuid.ts'
+import { errorAnswer } from '../failure/error-shapes.ts'
+import { pathOf, surfaceOf } from '../surface.ts'
+import { CORS_HEADERS, isSharedAcrossOrigins, PLAIN_HEADERS } from './header-blocks.ts'
+
+interface ParserError extends Error {
+  code?: string
+  rawPacket?: Buffer
+}
+
+type HttpSocket = Socket & { _httpMessage?: ServerResponse<IncomingMessage> | null }
+
+const REASONS: Record<number, string> = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  414: 'URI Too Long',
+  431: 'Request Header Fields Too Large',
+}
+const REQUEST_LINE = /^[A-Z]{1,20} (\/[^\s]*)/
+
+/** Connections whose request has its answer while the rest of its body still comes: they get no second one. */
+export const answeredEarly = new WeakSet<Socket>()
+
+export function answerClientError(error: ParserError, socket: HttpSocket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable || answeredEarly.has(socket)) return void socket.destroy()
+  // A pipelined request that has arrived as a whole is one before the refused one: it may still be answered, and its
+  // bytes must not be mixed with ours. One whose body is not complete is the refused one itself.
+  const current = socket._httpMessage
+  if (current?.req.complete && !current.writableFinished) {
+    current.once('close', () => answerClientError(error, socket))
+    return
+  }
+  if (current?.headersSent) return void socket.destroy()
+  // When the head has arrived and the body is late, the request knows its address; else the refused bytes may show it.
+  const line = error.rawPacket?.toString('latin1', 0, 4096) ?? ''
+  socket.end(rawAnswer(error, pathOf(current?.req.url ?? REQUEST_LINE.exec(line)?.[1] ?? '')))
+  socket.destroySoon()
+}
+
+function rawAnswer(error: ParserError, path: string): string {
+  const requestId = newId()
+  const { status, headers, body } = errorAnswer(surfaceOf(path), toClientError(error), requestId)
+  const text = JSON.stringify(body)
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} ${REASONS[status]}\r\n${isSharedAcrossOrigins(path) ? CORS_HEADERS : PLAIN_HEADERS}${lines.join('')}x-request-id: ${requestId}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`
+}
+
+function toClientError(error: ParserError): AppError {
+  switch (error.code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new AppError('request_timeout', 'The request did not arrive in time')
+    case 'HPE_HEADER_OVERFLOW':
+      return endsInRequestLine(error.rawPacket)
+        ? new AppError('uri_too_long', 'The request address is too long')
+        : new AppError('headers_too_large', 'The request headers are too large')
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return new AppError('invalid_argument', 'The chunk extensions of the request body are too large')
+    default:
+      return new AppError('invalid_argument', 'The request is not valid HTTP')
+  }
+}
+
+/** The head overflowed before its first line was over. */
+function endsInRequestLine(packet: Buffer | undefined): boolean {
+  return packet !== undefined && /^[A-Z]{1,20} \//.test(packet.toString('latin1', 0, 22)) && !packet.includes('\r\n')
+}

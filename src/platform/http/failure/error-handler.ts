@@ -1,0 +1,68 @@
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { AppError } from '../../errors/app-error.ts'
+import type { Logger } from '../../logging/logger.ts'
+import { JSON_TYPE, wantsVendorType } from '../answer/send-hook.ts'
+import { answeredEarly } from '../connection/client-error.ts'
+import type { HttpPlatform } from '../platform.ts'
+import { pathOf, type Surface, surfaceOf } from '../surface.ts'
+import { type ErrorAnswer, errorAnswer } from './error-shapes.ts'
+import { toAppError } from './to-app-error.ts'
+
+// A caller that is still sending when the answer is out gets this long to finish; closing at once would often
+// destroy the answer on its way.
+const DRAIN_MS = 2_000
+
+/** The last stop of every error that a request runs into, framework's or ours. */
+export function answerError(
+  platform: HttpPlatform,
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): void {
+  const surface = surfaceFor(request)
+  const { status, headers, body } = errorDocument(platform, error, request)
+  drain(platform, request, reply)
+  const type = surface === 'users' && wantsVendorType(request.headers.accept) ? 'application/vnd.api+json' : JSON_TYPE
+  // An error is no version of the document that the handler was about to send.
+  reply.removeHeader('etag').removeHeader('content-encoding').removeHeader('content-disposition')
+  reply.code(status).headers(headers).header('content-type', type).send(JSON.stringify(body))
+}
+
+/** What a request is answered with when it fails by this, or a part of a request; a defect is in the log then. */
+export function errorDocument(platform: HttpPlatform, error: unknown, request: FastifyRequest): ErrorAnswer {
+  const surface = surfaceFor(request)
+  const appError = toAppError(error, surface)
+  logFailure(platform.log, appError, request.id, request.routeOptions.config?.operation?.operationId)
+  return errorAnswer(surface, appError, request.id)
+}
+
+function surfaceFor({ routeOptions, raw }: FastifyRequest): Surface {
+  return routeOptions.config?.operation?.surface ?? surfaceOf(pathOf(raw.url ?? '/'))
+}
+
+function logFailure(log: Logger, error: AppError, requestId: string, operation: string | undefined): void {
+  if (error.httpStatus < 500) return
+  const entry = { err: error.cause ?? error, request: requestId, operation }
+  if (error.code === 'internal') log.error(entry, 'a request failed by a defect')
+  else log.warn(entry, error.message)
+}
+
+/**
+ * What is left of the body is read and dropped, within bounds, so that the connection stays in step. The framework
+ * would close a connection over which a body still comes, and the answer would often be lost with it.
+ */
+function drain({ clock }: HttpPlatform, request: FastifyRequest, reply: FastifyReply): void {
+  const { raw } = request
+  const { socket } = raw
+  if (raw.complete || raw.destroyed || socket === undefined) return
+  reply.removeHeader('connection')
+  answeredEarly.add(socket)
+  raw.resume()
+  const cancel = clock.after(DRAIN_MS, () => {
+    if (!raw.complete) socket.destroy()
+  })
+  raw.once('close', () => {
+    cancel()
+    answeredEarly.delete(socket)
+  })
+}

@@ -1,0 +1,203 @@
+import { STATUS_CODES } from 'node:http'
+import type { TSchema } from 'typebox'
+import { describeAccess, isOpen } from '../entry/access.ts'
+import { JSON_TYPES } from '../input/json-body.ts'
+import type { JsonSchema } from '../input/problem-texts.ts'
+import { type AnyOperation, idempotencyOf, isRawBody, type RawBody, rateRulesOf } from '../operation.ts'
+import type { HttpPlatform } from '../platform.ts'
+import { SURFACES, type Surface } from '../surface.ts'
+
+export interface OpenApiOperation {
+  operationId: string
+  summary: string
+  description?: string
+  tags: string[]
+  deprecated?: boolean
+  security: Record<string, string[]>[]
+  parameters: { name: string; in: string; required: boolean; schema: JsonSchema; description?: string }[]
+  requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> }
+  responses: Record<
+    string,
+    { description: string; content?: Record<string, { schema?: JsonSchema }> } | { $ref: string }
+  >
+  'x-access': string
+  'x-rate-limits'?: string[]
+}
+
+export interface OpenApiDocument {
+  openapi: '3.1.0'
+  info: { title: string; version: string; description: string; license: { name: string; identifier: string } }
+  servers: { url: string }[]
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, OpenApiOperation>>
+  components: {
+    schemas: Record<string, JsonSchema>
+    responses: Record<string, object>
+    securitySchemes: Record<string, object>
+  }
+}
+
+const SURFACE_TEXTS: Record<Surface, string> = {
+  users: 'Users, roles, invitations, keys and sessions.',
+  instance: 'The public face of this server and its administration.',
+  knowledge: 'Projects, notes, links, graph and search.',
+  callbacks: 'Results that must reach other systems.',
+  platform: 'The server itself.',
+}
+
+const text = { type: 'string' }
+const ERROR_SCHEMAS: Record<Surface, JsonSchema> = {
+  users: { type: 'object', required: ['errors'], properties: { errors: { type: 'array', items: text, minItems: 1 } } },
+  instance: { type: 'object', required: ['error'], properties: { error: text } },
+  knowledge: { type: 'object', required: ['detail'], properties: { detail: text } },
+  callbacks: {
+    type: 'object',
+    required: ['code', 'message', 'details'],
+    properties: { code: { type: 'integer' }, message: text, details: { type: 'array', items: { type: 'object' } } },
+  },
+  platform: { type: 'object', required: ['error'], properties: { error: text } },
+}
+
+const IDEMPOTENCY_KEY = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'A repeat with the same key within 24 hours is answered as the first request was.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+/** Everything REST, from the operations themselves: what is not declared there is not served either. */
+export function openApiDocument(platform: Pick<HttpPlatform, 'operations' | 'version'>): OpenApiDocument {
+  const schemas: Record<string, JsonSchema> = {}
+  const paths: OpenApiDocument['paths'] = {}
+  for (const operation of platform.operations.values()) {
+    const path = operation.url.replace(/:([A-Za-z_]\w*)(\([^)]*\))?/g, '{$1}')
+    paths[path] ??= {}
+    paths[path][operation.method.toLowerCase()] = describe(operation, schemas)
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Commonplace',
+      version: platform.version,
+      description: 'One self-hosted server for what a community or company knows. Each surface has its own error body.',
+      license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    tags: SURFACES.map((name) => ({ name, description: SURFACE_TEXTS[name] })),
+    paths,
+    components: {
+      schemas: {
+        ...schemas,
+        ...Object.fromEntries(SURFACES.map((surface) => [errorName(surface), ERROR_SCHEMAS[surface]])),
+      },
+      responses: Object.fromEntries(SURFACES.map((surface) => [errorName(surface), errorResponse(surface)])),
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer' },
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
+        applicationKey: { type: 'apiKey', in: 'header', name: 'X-Application-Key' },
+      },
+    },
+  }
+}
+
+function describe(operation: AnyOperation, schemas: Record<string, JsonSchema>): OpenApiOperation {
+  const { surface, schema } = operation
+  const responses: OpenApiOperation['responses'] = {}
+  for (const [status, body] of Object.entries(schema.response)) {
+    responses[status] = success(Number(status), body as TSchema | RawBody | null, schemas, operation.alsoAs)
+  }
+  for (const status of errorStatuses(operation))
+    responses[status] ??= { $ref: `#/components/responses/${errorName(surface)}` }
+  const content = (type: string) => [type, { schema: hoist(schema.body as JsonSchema, schemas) }]
+  const buckets = rateRulesOf(operation).map(({ bucket }) => bucket)
+  return {
+    operationId: operation.operationId,
+    summary: operation.summary,
+    ...(operation.description && { description: operation.description }),
+    tags: [...(operation.tags ?? [surface])],
+    ...(operation.deprecated && { deprecated: true }),
+    security: securityOf(operation),
+    parameters: [
+      ...parameters('path', schema.params, schemas),
+      ...parameters('query', schema.querystring, schemas),
+      ...(idempotencyOf(operation) === null ? [] : [IDEMPOTENCY_KEY]),
+    ],
+    ...(schema.body && {
+      requestBody: {
+        required: true,
+        content: { ...Object.fromEntries(JSON_TYPES.map(content)), ...otherForm(operation.alsoAs) },
+      },
+    }),
+    responses,
+    'x-access': describeAccess(operation.access),
+    ...(buckets.length > 0 && { 'x-rate-limits': buckets }),
+  }
+}
+
+function securityOf({ access }: AnyOperation): Record<string, string[]>[] {
+  if (access === 'public') return []
+  if (access === 'bearer') return [{}, { bearer: [] }]
+  const schemes: Record<string, string[]>[] = [{ bearer: [] }, { apiKey: [], applicationKey: [] }]
+  return access === 'optional' ? [{}, ...schemes] : schemes
+}
+
+function errorStatuses({ access, schema, rateLimit, surface }: AnyOperation): string[] {
+  const statuses = isOpen(access) ? [] : ['401', '403']
+  if (schema.body || schema.querystring)
+    statuses.push(surface === 'knowledge' || surface === 'instance' ? '422' : '400')
+  if (schema.params) statuses.push('404')
+  if (schema.body) statuses.push('413', '415')
+  if (rateLimit !== null) statuses.push('429')
+  return [...statuses, 'default']
+}
+
+function success(
+  status: number,
+  body: TSchema | RawBody | null,
+  schemas: Record<string, JsonSchema>,
+  alsoAs: string | undefined,
+) {
+  if (body === null) return { description: STATUS_CODES[status] ?? 'Done' }
+  if (isRawBody(body)) return { description: body.description, content: { [body.contentType]: {} } }
+  const description = (body as JsonSchema).description ?? STATUS_CODES[status] ?? 'Done'
+  const json = { 'application/json': { schema: hoist(body as JsonSchema, schemas) } }
+  return { description, content: { ...json, ...otherForm(alsoAs) } }
+}
+
+function otherForm(type: string | undefined): Record<string, { schema: JsonSchema }> {
+  return type === undefined ? {} : { [type]: { schema: { type: 'string', format: 'binary' } } }
+}
+
+function errorName(surface: Surface): string {
+  return `${surface[0]?.toUpperCase()}${surface.slice(1)}Error`
+}
+
+function errorResponse(surface: Surface): object {
+  const schema = { $ref: `#/components/schemas/${errorName(surface)}` }
+  return { description: `An error of the ${surface} surface`, content: { 'application/json': { schema } } }
+}
+
+function parameters(place: 'path' | 'query', schema: JsonSchema | undefined, schemas: Record<string, JsonSchema>) {
+  const required = (schema?.required ?? []) as string[]
+  return Object.entries((schema?.properties ?? {}) as Record<string, JsonSchema>).map(([name, one]) => ({
+    name,
+    in: place,
+    required: place === 'path' || required.includes(name),
+    ...(one.description && { description: one.description }),
+    schema: hoist(one, schemas),
+  }))
+}
+
+/** A schema with an `$id` is written once, under `components`, and referred to. */
+function hoist(schema: JsonSchema, schemas: Record<string, JsonSchema>): JsonSchema {
+  if (Array.isArray(schema)) return schema.map((item) => hoist(item, schemas)) as unknown as JsonSchema
+  if (typeof schema !== 'object' || schema === null) return schema
+  const { $id, ...rest } = schema
+  const copy = Object.fromEntries(
+    Object.entries(rest).map(([key, value]) => [key, hoist(value as JsonSchema, schemas)]),
+  )
+  if (typeof $id !== 'string') return copy
+  schemas[$id] = copy
+  return { $ref: `#/components/schemas/${$id}` }
+}
