@@ -12,8 +12,8 @@ import { LONGEST_PATH } from '../../src/knowledge/project/project-path.ts'
 import { LONGEST_TOPIC } from '../../src/knowledge/prompt/schema-prompt.ts'
 import { LONGEST_EXCERPT } from '../../src/knowledge/prompt/write-note-part.ts'
 import { LONGEST_PROMPT } from '../../src/knowledge/prompt/write-prompt.ts'
-import { MAX_LINK_NAME } from '../../src/knowledge/text/wikilinks.ts'
-import { BOUNDS, MAX_DEPTH, MAX_KEY, MAX_YAML } from '../../src/knowledge/text/yaml-bounds.ts'
+import { MAX_LINK_NAME } from '../../src/knowledge/text/body/wikilinks.ts'
+import { BOUNDS, MAX_DEPTH, MAX_KEY, MAX_YAML } from '../../src/knowledge/text/frontmatter/yaml-bounds.ts'
 
 const PAGE = readFileSync(new URL('../../docs/knowledge.md', import.meta.url), 'utf8')
 const DAY_MS = 86_400_000

@@ -6,7 +6,7 @@ import {
   findByNameWords,
   replaceSearchRows,
 } from '../../src/knowledge/search/index/store-search-rows.ts'
-import { parseBody } from '../../src/knowledge/text/parse-body.ts'
+import { parseBody } from '../../src/knowledge/text/body/parse-body.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { addProject, insertPlainNote, plainNote } from '../support/plain-notes.ts'
 

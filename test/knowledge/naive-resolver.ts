@@ -1,4 +1,4 @@
-import { slug } from '../../src/knowledge/text/slug.ts'
+import { slug } from '../../src/knowledge/text/name/slug.ts'
 
 /** All that a text can mean a note by. */
 export interface NamedNote {

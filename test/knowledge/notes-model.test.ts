@@ -8,7 +8,7 @@ import { openSearchIndex } from '../../src/knowledge/search/index/search-index.t
 import { nameText } from '../../src/knowledge/search/index/search-rows.ts'
 import { findByNameWords } from '../../src/knowledge/search/index/store-search-rows.ts'
 import { indexWords, queryWords } from '../../src/knowledge/search/words/search-text.ts'
-import { readTarget } from '../../src/knowledge/text/wikilinks.ts'
+import { readTarget } from '../../src/knowledge/text/body/wikilinks.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { AppError } from '../../src/platform/errors/app-error.ts'
 import { eachDatabase } from '../support/each-database.ts'

@@ -1,6 +1,6 @@
-import { areTwins } from '../../src/knowledge/text/name-key.ts'
-import { slug } from '../../src/knowledge/text/slug.ts'
-import { readTarget } from '../../src/knowledge/text/wikilinks.ts'
+import { readTarget } from '../../src/knowledge/text/body/wikilinks.ts'
+import { areTwins } from '../../src/knowledge/text/name/name-key.ts'
+import { slug } from '../../src/knowledge/text/name/slug.ts'
 import { behind, type Meant, type NamedNote, type NamedText, naiveResolve } from './naive-resolver.ts'
 
 /** What a text says: nothing but links, and names of the note where it gives some. */

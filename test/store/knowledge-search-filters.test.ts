@@ -3,7 +3,7 @@ import { before, test } from 'node:test'
 import type { SearchFilters } from '../../src/knowledge/search/filter/filters.ts'
 import { parseMetadataFilters } from '../../src/knowledge/search/filter/metadata-filter.ts'
 import { filterNotes } from '../../src/knowledge/search/find/store-search.ts'
-import { canonicalType } from '../../src/knowledge/text/note-metadata.ts'
+import { canonicalType } from '../../src/knowledge/text/frontmatter/note-metadata.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { SearchedNotes } from './knowledge-search-notes.ts'
 

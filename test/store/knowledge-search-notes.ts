@@ -4,7 +4,7 @@ import type { Main, SearchFilters } from '../../src/knowledge/search/filter/filt
 import { type Found, findRows, type Page } from '../../src/knowledge/search/find/store-search.ts'
 import { replaceSearchRows } from '../../src/knowledge/search/index/store-search-rows.ts'
 import { parseQuestion } from '../../src/knowledge/search/question/question.ts'
-import { parseBody } from '../../src/knowledge/text/parse-body.ts'
+import { parseBody } from '../../src/knowledge/text/body/parse-body.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { addProject, insertPlainNote, plainNote } from '../support/plain-notes.ts'
 import { runningIndex } from '../support/running-index.ts'

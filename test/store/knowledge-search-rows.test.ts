@@ -13,7 +13,7 @@ import {
 } from '../../src/knowledge/search/index/store-search-rows.ts'
 import { rowOf } from '../../src/knowledge/search/row-number.ts'
 import { columnText, indexWords } from '../../src/knowledge/search/words/search-text.ts'
-import { parseBody } from '../../src/knowledge/text/parse-body.ts'
+import { parseBody } from '../../src/knowledge/text/body/parse-body.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { addProject, insertPlainNote, plainNote } from '../support/plain-notes.ts'

@@ -5,7 +5,7 @@ import type { Database, Reader } from '../../platform/storage/database.ts'
 import { resolveIdentifier } from '../link/resolve-identifier.ts'
 import type { Project } from '../note/note.ts'
 import type { SearchIndex } from '../search/index/search-index.ts'
-import { type GlobMatcher, starGlob } from '../text/glob.ts'
+import { type GlobMatcher, starGlob } from '../text/name/glob.ts'
 import { notesByIds, noteWithPermalink, permalinksAfter } from './store-context.ts'
 
 const PERMALINKS_PER_READ = 1_000

@@ -1,5 +1,5 @@
 import { toRfc3339 } from '../../platform/clock/clock.ts'
-import { fileNameOf, folderOf } from '../text/path.ts'
+import { fileNameOf, folderOf } from '../text/name/path.ts'
 import type { FileRow } from './store-directory.ts'
 
 /** `''` is the root. On the wire folders begin with a slash. */

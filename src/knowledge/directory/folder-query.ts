@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { dropUnstorable } from '../text/clean-text.ts'
-import { fileNameGlob } from '../text/glob.ts'
+import { fileNameGlob } from '../text/name/glob.ts'
 import type { FolderQuery } from './list-folder.ts'
 import type { FolderFilters } from './schema-directory.ts'
 

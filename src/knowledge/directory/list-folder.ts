@@ -1,6 +1,6 @@
 import type { Reader } from '../../platform/storage/database.ts'
-import type { GlobMatcher } from '../text/glob.ts'
-import { fileNameOf } from '../text/path.ts'
+import type { GlobMatcher } from '../text/name/glob.ts'
+import { fileNameOf } from '../text/name/path.ts'
 import { type DirectoryNode, fileNode, folderNode } from './directory-node.ts'
 import { SmallestItems } from './smallest-items.ts'
 import { filesAt } from './store-directory.ts'

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Engine, Reader } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import '../tables.ts'
-import { folderBounds } from '../text/path.ts'
+import { folderBounds } from '../text/name/path.ts'
 import type { Chunk } from './snapshot-stream.ts'
 import {
   byConditions,

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Reader } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import '../tables.ts'
-import { folderBounds } from '../text/path.ts'
+import { folderBounds } from '../text/name/path.ts'
 
 /** The notes with `after < file_path <= upto`, in code point order. */
 export interface PathRange {

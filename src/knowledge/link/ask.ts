@@ -1,9 +1,9 @@
 import type { Project } from '../note/note.ts'
 import { knowledgeId } from '../project/urls.ts'
-import { type Division, divideAtFirst, literalDivisions } from '../text/anchors.ts'
-import { nameKey } from '../text/name-key.ts'
-import { folderOf } from '../text/path.ts'
-import { slug } from '../text/slug.ts'
+import { type Division, divideAtFirst, literalDivisions } from '../text/body/anchors.ts'
+import { nameKey } from '../text/name/name-key.ts'
+import { folderOf } from '../text/name/path.ts'
+import { slug } from '../text/name/slug.ts'
 
 /** A text that should name a note. `name` has the anchor that `target` lacks; they are equal where there is none. */
 export interface Ask {

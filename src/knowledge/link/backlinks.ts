@@ -1,7 +1,7 @@
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Note, NoteRef, Project } from '../note/note.ts'
 import { findNoteById } from '../note/store-notes.ts'
-import { splitText } from '../text/frontmatter.ts'
+import { splitText } from '../text/frontmatter/frontmatter.ts'
 import { findPhrase, paragraphAt, snippet } from './snippet.ts'
 import { type BacklinkRow, findBacklinks, findMentioning } from './store-backlinks.ts'
 

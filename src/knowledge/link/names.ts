@@ -1,8 +1,8 @@
 import type { Transaction } from '../../platform/storage/database.ts'
 import type { Note, Project } from '../note/note.ts'
 import { NAME_KINDS } from '../tables.ts'
-import { nameKey } from '../text/name-key.ts'
-import { withSlash } from '../text/wikilinks.ts'
+import { withSlash } from '../text/body/wikilinks.ts'
+import { nameKey } from '../text/name/name-key.ts'
 import { deleteNames, deleteOtherNames, insertNames, type NameRow } from './store-names.ts'
 
 export type { NameRow } from './store-names.ts'

@@ -1,5 +1,5 @@
 import type { NoteRef } from '../note/note.ts'
-import { folderOf } from '../text/path.ts'
+import { folderOf } from '../text/name/path.ts'
 
 const BELOW = 100
 const ELSEWHERE = 1000

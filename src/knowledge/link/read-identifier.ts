@@ -1,5 +1,5 @@
+import { readTarget } from '../text/body/wikilinks.ts'
 import { dropUnstorable } from '../text/clean-text.ts'
-import { readTarget } from '../text/wikilinks.ts'
 
 export interface ReadIdentifier {
   target: string

@@ -1,5 +1,5 @@
-import { textLines } from '../text/markdown-blocks.ts'
-import { type LinkTarget, readTarget, scanInline } from '../text/wikilinks.ts'
+import { textLines } from '../text/body/markdown-blocks.ts'
+import { type LinkTarget, readTarget, scanInline } from '../text/body/wikilinks.ts'
 
 export interface Rewritten {
   body: string

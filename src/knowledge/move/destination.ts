@@ -1,5 +1,5 @@
 import { AppError } from '../../platform/errors/app-error.ts'
-import { cleanDestination, fileNameOf, hasFileType, joinPath } from '../text/path.ts'
+import { cleanDestination, fileNameOf, hasFileType, joinPath } from '../text/name/path.ts'
 
 const MARKDOWN = /\.md$/i
 

@@ -10,7 +10,7 @@ import type { EntityDocument } from '../note/schema-notes.ts'
 import { findNoteById } from '../note/store-notes.ts'
 import { removeNote, type WriteContext } from '../note/write-note.ts'
 import { type Writer, writeIn } from '../note/write-transaction.ts'
-import { cleanDirectory, cleanDirectoryForDelete, cleanExistingDirectory, joinPath } from '../text/path.ts'
+import { cleanDirectory, cleanDirectoryForDelete, cleanExistingDirectory, joinPath } from '../text/name/path.ts'
 import { type Move, moveNote, moving } from './move-note.ts'
 import { notesUnder, type PlacedNote } from './store-under.ts'
 

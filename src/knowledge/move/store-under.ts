@@ -1,6 +1,6 @@
 import type { Reader } from '../../platform/storage/database.ts'
 import '../tables.ts'
-import { folderBounds } from '../text/path.ts'
+import { folderBounds } from '../text/name/path.ts'
 
 export interface PlacedNote {
   id: number

@@ -1,11 +1,11 @@
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { KnowledgeSettings } from '../deps.ts'
-import { cleanMetadata } from '../text/clean-metadata.ts'
-import { cleanText, type Metadata, parseYaml, splitText } from '../text/frontmatter.ts'
-import { canonicalType, permalinkOf, typeOf } from '../text/note-metadata.ts'
-import { type ParsedBody, readBody } from '../text/parse-body.ts'
-import { cleanDirectory, fileNameFor, joinPath } from '../text/path.ts'
-import { trimBlankLines } from '../text/trim-blank-lines.ts'
+import { type ParsedBody, readBody } from '../text/body/parse-body.ts'
+import { trimBlankLines } from '../text/body/trim-blank-lines.ts'
+import { cleanMetadata } from '../text/frontmatter/clean-metadata.ts'
+import { cleanText, type Metadata, parseYaml, splitText } from '../text/frontmatter/frontmatter.ts'
+import { canonicalType, permalinkOf, typeOf } from '../text/frontmatter/note-metadata.ts'
+import { cleanDirectory, fileNameFor, joinPath } from '../text/name/path.ts'
 
 /** In UTF-16 units. A book has about a million; parsing it takes a tenth of a second. */
 export const MAX_CONTENT = 2_000_000

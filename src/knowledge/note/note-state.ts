@@ -1,6 +1,7 @@
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
 import { isLonger } from '../../platform/text/is-longer.ts'
+import { type ParsedBody, readBody } from '../text/body/parse-body.ts'
 import { retitle } from '../text/edit/retitle.ts'
 import {
   composeText,
@@ -11,10 +12,9 @@ import {
   parseStoredYaml,
   replaceYaml,
   splitText,
-} from '../text/frontmatter.ts'
-import { permalinkOf, titleOf, typeOf } from '../text/note-metadata.ts'
-import { type ParsedBody, readBody } from '../text/parse-body.ts'
-import { stemOf } from '../text/path.ts'
+} from '../text/frontmatter/frontmatter.ts'
+import { permalinkOf, titleOf, typeOf } from '../text/frontmatter/note-metadata.ts'
+import { stemOf } from '../text/name/path.ts'
 import type { NoteWithContent } from './note.ts'
 import { hasTooManyLines, MAX_CONTENT, MAX_LINES, type PreparedNote } from './note-input.ts'
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import type { RelationView } from '../link/store-relations.ts'
-import { slug } from '../text/slug.ts'
+import { slug } from '../text/name/slug.ts'
 import type { Note, NoteRef } from './note.ts'
 import { partId } from './part-id.ts'
 import type { EntityDocument } from './schema-notes.ts'

@@ -1,5 +1,5 @@
 import type { KnowledgeSettings } from '../deps.ts'
-import { permalinkFor } from '../text/slug.ts'
+import { permalinkFor } from '../text/name/slug.ts'
 import type { Note, Project } from './note.ts'
 
 /** What a note at the path is called unless its text says otherwise; null while permalinks are switched off. */

@@ -2,7 +2,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
 import { type FoundNames, findExactNames, findNames } from '../link/store-names.ts'
 import { NAME_KINDS } from '../tables.ts'
-import { areTwins, nameKey } from '../text/name-key.ts'
+import { areTwins, nameKey } from '../text/name/name-key.ts'
 import type { NoteRef, Project } from './note.ts'
 import { permalinksTaken } from './store-notes.ts'
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import '../tables.ts'
-import type { ParsedBody } from '../text/parse-body.ts'
+import type { ParsedBody } from '../text/body/parse-body.ts'
 
 export type Observation = ParsedBody['observations'][number]
 type Row = Omit<Observation, 'tags'> & { noteId: number; position: number; tags: string }

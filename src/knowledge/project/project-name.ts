@@ -1,6 +1,6 @@
 import { AppError } from '../../platform/errors/app-error.ts'
 import { isLonger } from '../../platform/text/is-longer.ts'
-import { slug } from '../text/slug.ts'
+import { slug } from '../text/name/slug.ts'
 
 export const LONGEST_NAME = 100
 

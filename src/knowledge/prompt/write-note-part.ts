@@ -4,7 +4,7 @@ import { excerptAround } from '../search/answer/excerpt.ts'
 import { type ChunkPlaces, matchedChunk } from '../search/answer/matched-chunk.ts'
 import type { HitChunk } from '../search/hit.ts'
 import type { WantedWords } from '../search/words/wanted-words.ts'
-import { splitText } from '../text/frontmatter.ts'
+import { splitText } from '../text/frontmatter/frontmatter.ts'
 import { asCode, oneLine, quoted } from './quote.ts'
 
 const LONGEST_NAME = 300

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { ContextResult } from '../context/build-context.ts'
 import { parseQuestion } from '../search/question/question.ts'
 import { WantedWords } from '../search/words/wanted-words.ts'
-import { parseBody } from '../text/parse-body.ts'
+import { parseBody } from '../text/body/parse-body.ts'
 import { LONGEST_EXCERPT } from './write-note-part.ts'
 import { LONGEST_PROMPT, type PromptMaterial, writePrompt } from './write-prompt.ts'
 

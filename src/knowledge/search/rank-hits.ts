@@ -1,7 +1,7 @@
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
 import { contentsOf } from '../note/store-contents.ts'
-import { splitText } from '../text/frontmatter.ts'
+import { splitText } from '../text/frontmatter/frontmatter.ts'
 import { excerptOf } from './answer/excerpt.ts'
 import { hitNotes, hitObservations, hitRelations } from './answer/store-search-hits.ts'
 import { isOnlyProject } from './find/store-search-notes.ts'

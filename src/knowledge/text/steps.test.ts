@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseBody, parsingBody } from './parse-body.ts'
+import { parseBody, parsingBody } from './body/parse-body.ts'
 import { atOnce, inTurns } from './steps.ts'
 
 function* counting(steps: number) {

@@ -1,6 +1,6 @@
-import type { JsonValue, Metadata } from '../../text/metadata.ts'
-import { tagsOf } from '../../text/note-metadata.ts'
-import { withoutHashes } from '../../text/tags.ts'
+import type { JsonValue, Metadata } from '../../text/frontmatter/metadata.ts'
+import { tagsOf } from '../../text/frontmatter/note-metadata.ts'
+import { withoutHashes } from '../../text/frontmatter/tags.ts'
 import { composed } from '../words/unicode-forms.ts'
 import type { Bound, MetadataCondition, MetadataFilter, MetadataScalar } from './metadata-filter.ts'
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import type { Metadata } from '../../text/metadata.ts'
+import type { Metadata } from '../../text/frontmatter/metadata.ts'
 import { composed, unicodeForms } from '../words/unicode-forms.ts'
 import type { MetadataFilter } from './metadata-filter.ts'
 import { metadataValues, sameForm, writtenForm } from './metadata-values.ts'

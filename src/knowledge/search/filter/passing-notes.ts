@@ -1,5 +1,5 @@
 import type { Micros } from '../../../platform/clock/clock.ts'
-import { canonicalType } from '../../text/note-metadata.ts'
+import { canonicalType } from '../../text/frontmatter/note-metadata.ts'
 import { KIND_WORDS, typeWord } from '../index/search-scope.ts'
 import type { RowKind } from '../row-number.ts'
 import { composed, unicodeForms } from '../words/unicode-forms.ts'

@@ -1,6 +1,6 @@
 import type { Reader } from '../../../platform/storage/database.ts'
 import type { Project } from '../../note/note.ts'
-import { starGlob } from '../../text/glob.ts'
+import { starGlob } from '../../text/name/glob.ts'
 import type { Main, SearchFilters } from '../filter/filters.ts'
 import { type PreparedFilters, prepareFilters } from '../filter/passing-notes.ts'
 import { rowNumber, rowOf } from '../row-number.ts'

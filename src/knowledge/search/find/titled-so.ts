@@ -1,7 +1,7 @@
 import type { Reader } from '../../../platform/storage/database.ts'
 import { findNames } from '../../link/store-names.ts'
 import type { Project } from '../../note/note.ts'
-import { nameKey } from '../../text/name-key.ts'
+import { nameKey } from '../../text/name/name-key.ts'
 import { matchingRowsOf } from '../index/store-search-index.ts'
 import { rowNumber, rowOf } from '../row-number.ts'
 import { indexWords } from '../words/search-text.ts'

@@ -2,8 +2,8 @@ import type { Database, Transaction } from '../../../platform/storage/database.t
 import type { KnowledgeDeps } from '../../deps.ts'
 import { findNoteById } from '../../note/store-notes.ts'
 import { lockProject } from '../../project/store-project-lock.ts'
-import { splitText } from '../../text/frontmatter.ts'
-import { readBody } from '../../text/parse-body.ts'
+import { readBody } from '../../text/body/parse-body.ts'
+import { splitText } from '../../text/frontmatter/frontmatter.ts'
 import { notesWithoutRows, replaceSearchRows } from './store-search-rows.ts'
 
 const EVERY_MS = 3_600_000

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { parseBody } from '../../text/parse-body.ts'
+import { parseBody } from '../../text/body/parse-body.ts'
 import { type SearchRow, searchRows } from './search-rows.ts'
 
 const NOTE = { id: 9, project_id: 3, title: 'Long', permalink: 'long', file_path: 'Long.md', type_key: 'book' }

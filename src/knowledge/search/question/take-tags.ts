@@ -1,4 +1,4 @@
-import { readTags } from '../../text/tags.ts'
+import { readTags } from '../../text/frontmatter/tags.ts'
 import type { Token } from './read-tokens.ts'
 
 export interface TakenTags {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { splitText } from '../../text/frontmatter.ts'
+import { splitText } from '../../text/frontmatter/frontmatter.ts'
 import { type Chunk, chunkNote } from './chunk-note.ts'
 
 const NOTE = { title: 'Coffee', created_at: Date.UTC(2023, 4, 8) * 1_000 }

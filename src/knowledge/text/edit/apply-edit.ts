@@ -1,5 +1,5 @@
 import { AppError } from '../../../platform/errors/app-error.ts'
-import { editYaml, type JsonValue, parseEditedYaml, replaceYaml, splitText } from '../frontmatter.ts'
+import { editYaml, type JsonValue, parseEditedYaml, replaceYaml, splitText } from '../frontmatter/frontmatter.ts'
 import { deleteSection, insertAfterSection, insertBeforeSection, replaceSection } from './edit-section.ts'
 import { findReplace } from './find-replace.ts'
 import { sectionTitle } from './section.ts'

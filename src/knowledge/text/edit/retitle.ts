@@ -1,5 +1,5 @@
 import { isLonger } from '../../../platform/text/is-longer.ts'
-import { parseStoredYaml, splitText } from '../frontmatter.ts'
+import { parseStoredYaml, splitText } from '../frontmatter/frontmatter.ts'
 import { firstHeading1 } from './headings.ts'
 
 const LONGEST_TITLE = 500

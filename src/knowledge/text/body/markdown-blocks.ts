@@ -1,6 +1,6 @@
 import MarkdownIt from 'markdown-it'
+import { atOnce, type Steps } from '../steps.ts'
 import { plainBlocks } from './plain-blocks.ts'
-import { atOnce, type Steps } from './steps.ts'
 
 export interface TextBlock {
   /** `item` is the first paragraph of a list item. */

@@ -1,5 +1,5 @@
 import { Lexer } from 'yaml'
-import { AppError } from '../../platform/errors/app-error.ts'
+import { AppError } from '../../../platform/errors/app-error.ts'
 
 /** Longer frontmatter is refused: reading YAML is the slowest thing done to a note. In UTF-16 units. */
 export const MAX_YAML = 65_536

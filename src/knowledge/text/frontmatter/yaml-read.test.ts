@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isAppError } from '../../platform/errors/app-error.ts'
+import { isAppError } from '../../../platform/errors/app-error.ts'
 import { parseYaml } from './yaml-read.ts'
 
 function refuses(yaml: string, reason: RegExp): void {

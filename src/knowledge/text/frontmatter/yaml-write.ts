@@ -1,4 +1,4 @@
-import { dropUnstorable } from './clean-text.ts'
+import { dropUnstorable } from '../clean-text.ts'
 import type { JsonValue, Metadata } from './metadata.ts'
 import { BOUNDS, badYaml, checkKey, MAX_DEPTH, MAX_YAML, refuseCostlyYaml, tooDeep, tooLong } from './yaml-bounds.ts'
 

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto'
-import { AppError } from '../../platform/errors/app-error.ts'
+import { AppError } from '../../../platform/errors/app-error.ts'
 import { fileTypeStart } from './file-type.ts'
 import { climbs, unfitPath, unsafePath } from './path-problem.ts'
 import { slug } from './slug.ts'

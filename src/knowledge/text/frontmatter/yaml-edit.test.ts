@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isAppError } from '../../platform/errors/app-error.ts'
+import { isAppError } from '../../../platform/errors/app-error.ts'
 import type { Metadata } from './metadata.ts'
 import { editYaml } from './yaml-edit.ts'
 import { parseYaml } from './yaml-read.ts'

@@ -1,5 +1,5 @@
 import { isAlias, isMap, isScalar, LineCounter, parseDocument, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml'
-import { dropUnstorable } from './clean-text.ts'
+import { dropUnstorable } from '../clean-text.ts'
 import type { JsonValue, Metadata } from './metadata.ts'
 import {
   BOUNDS,

@@ -1,7 +1,7 @@
 import type { Metadata } from './metadata.ts'
 import { writeYaml } from './yaml-write.ts'
 
-export { cleanText } from './clean-text.ts'
+export { cleanText } from '../clean-text.ts'
 export type { JsonValue, Metadata } from './metadata.ts'
 export { editYaml } from './yaml-edit.ts'
 export { parseEditedYaml, parseStoredYaml, parseYaml } from './yaml-read.ts'

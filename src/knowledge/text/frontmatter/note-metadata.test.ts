@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isAppError } from '../../platform/errors/app-error.ts'
-import { FIRST_DAY, LAST_DAY } from './iso-time.ts'
+import { isAppError } from '../../../platform/errors/app-error.ts'
+import { FIRST_DAY, LAST_DAY } from '../iso-time.ts'
 import type { JsonValue, Metadata } from './metadata.ts'
 import * as read from './note-metadata.ts'
 

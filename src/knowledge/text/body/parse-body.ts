@@ -1,7 +1,7 @@
+import { atOnce, inTurns, type Steps } from '../steps.ts'
 import { readExplicit } from './explicit-relation.ts'
 import { readingBlocks, type TextBlock } from './markdown-blocks.ts'
 import { type ParsedObservation, readObservation } from './observations.ts'
-import { atOnce, inTurns, type Steps } from './steps.ts'
 import { hasLinks, type InlineSpans, type LinkTarget, readTarget, type Span, scanInline } from './wikilinks.ts'
 
 export type { ParsedObservation } from './observations.ts'

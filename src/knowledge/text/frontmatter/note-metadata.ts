@@ -1,6 +1,6 @@
-import type { Micros } from '../../platform/clock/clock.ts'
-import { AppError } from '../../platform/errors/app-error.ts'
-import { FIRST_DAY, LAST_DAY, readIsoTime } from './iso-time.ts'
+import type { Micros } from '../../../platform/clock/clock.ts'
+import { AppError } from '../../../platform/errors/app-error.ts'
+import { FIRST_DAY, LAST_DAY, readIsoTime } from '../iso-time.ts'
 import type { JsonValue, Metadata } from './metadata.ts'
 import { readNames, readTags } from './tags.ts'
 

@@ -1,7 +1,7 @@
+import { normalForm } from '../normal-form.ts'
 import { KIND, kindOf } from './char-kind.ts'
 import { fileTypeStart } from './file-type.ts'
 import { plainLatin } from './latin.ts'
-import { normalForm } from './normal-form.ts'
 
 // What an ASCII character is in a slug; control characters and most signs are 0 and divide words.
 const WORD = 1

@@ -1,4 +1,4 @@
-import { isLonger } from '../../platform/text/is-longer.ts'
+import { isLonger } from '../../../platform/text/is-longer.ts'
 
 const MAX_PATH = 500
 const MAX_SEGMENT_BYTES = 255

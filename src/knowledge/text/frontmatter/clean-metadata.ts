@@ -1,4 +1,4 @@
-import { dropUnstorable } from './clean-text.ts'
+import { dropUnstorable } from '../clean-text.ts'
 import type { JsonValue, Metadata } from './metadata.ts'
 import { MAX_DEPTH, tooDeep } from './yaml-bounds.ts'
 
