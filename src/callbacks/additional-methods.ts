@@ -1,5 +1,5 @@
 import type { DestinationService } from './destination/destination-service.ts'
-import type { SendTests } from './destination/send-tests.ts'
+import type { SendTests } from './destination/send/send-tests.ts'
 import {
   namespaceMessage,
   namespacePageMessage,

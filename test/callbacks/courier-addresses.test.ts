@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { Courier } from '../../src/callbacks/destination/courier.ts'
+import { Courier } from '../../src/callbacks/destination/send/courier.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import type { ResolvedAddress } from '../../src/platform/outbound/resolve-host.ts'
 import { FakeClock } from '../support/fake-clock.ts'

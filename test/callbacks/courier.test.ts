@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { Courier } from '../../src/callbacks/destination/courier.ts'
+import { Courier } from '../../src/callbacks/destination/send/courier.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { deliveryTo } from '../support/receivers/delivery-to.ts'

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'
-import { Courier } from '../../src/callbacks/destination/courier.ts'
-import { requestHeaders } from '../../src/callbacks/destination/request-headers.ts'
-import { readSigningSecret, signatureOf } from '../../src/callbacks/destination/signature.ts'
+import { Courier } from '../../src/callbacks/destination/send/courier.ts'
+import { requestHeaders } from '../../src/callbacks/destination/send/request-headers.ts'
+import { readSigningSecret, signatureOf } from '../../src/callbacks/destination/send/signature.ts'
 import {
   CallbackNotVerified,
   type CallbackToVerify,

@@ -1,6 +1,6 @@
 import { invalid } from '../wire/invalid.ts'
+import { readTarget } from './address/target.ts'
 import { destinationOf } from './destination-of.ts'
-import { readTarget } from './target.ts'
 
 const LONGEST = 2_000
 

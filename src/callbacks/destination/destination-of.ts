@@ -1,4 +1,4 @@
-import type { Target } from './target.ts'
+import type { Target } from './address/target.ts'
 
 /** What breaker and limits are kept for: `scheme://host[:port]` in lower case, without a port that goes without saying. */
 export function destinationOf({ url }: Target): string {

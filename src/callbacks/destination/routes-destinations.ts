@@ -11,7 +11,7 @@ import {
 import { messageOperation } from '../http/message-operation.ts'
 import { inheritNulls } from './destination-change.ts'
 import type { DestinationService } from './destination-service.ts'
-import type { SendTests } from './send-tests.ts'
+import type { SendTests } from './send/send-tests.ts'
 
 const ONE = '/destinations/:destination'
 

@@ -1,5 +1,5 @@
-import type { CompletionBody } from '../destination/completion-body.ts'
-import type { Target } from '../destination/target.ts'
+import type { Target } from '../destination/address/target.ts'
+import type { CompletionBody } from '../destination/send/completion-body.ts'
 import type { NexusCallback } from '../wire/messages.ts'
 
 /** What an attempt sends and where to, read once. */

@@ -3,8 +3,8 @@ import { CallbackExecutionCompletionSchema } from '../../gen/temporal/api/callba
 import { type Callback, CallbackSchema } from '../../gen/temporal/api/common/v1/message_pb.js'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
-import { bodyBytes, completionBody } from '../destination/completion-body.ts'
-import { readTarget } from '../destination/target.ts'
+import { readTarget } from '../destination/address/target.ts'
+import { bodyBytes, completionBody } from '../destination/send/completion-body.ts'
 import type { RunInput } from './run.ts'
 import type { Sendable } from './sendable.ts'
 

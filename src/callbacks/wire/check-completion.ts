@@ -4,8 +4,8 @@ import {
   CallbackExecutionCompletionSchema,
 } from '../../gen/temporal/api/callback/v1/message_pb.js'
 import type { Failure } from '../../gen/temporal/api/failure/v1/message_pb.js'
-import { nexusFailureBytes } from '../destination/nexus-failure.ts'
-import { findMetadataProblem } from '../destination/payload-content.ts'
+import { nexusFailureBytes } from '../destination/send/nexus-failure.ts'
+import { findMetadataProblem } from '../destination/send/payload-content.ts'
 import type { CallbackPolicy } from '../settings.ts'
 import { findDurationProblem } from './duration.ts'
 import { invalid } from './invalid.ts'

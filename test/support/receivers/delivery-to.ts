@@ -1,5 +1,5 @@
-import type { DeliveryRequest } from '../../../src/callbacks/destination/delivery.ts'
-import { readTarget } from '../../../src/callbacks/destination/target.ts'
+import { readTarget } from '../../../src/callbacks/destination/address/target.ts'
+import type { DeliveryRequest } from '../../../src/callbacks/destination/send/delivery.ts'
 import { createIpFilter } from '../../../src/platform/outbound/ip-filter.ts'
 
 export interface DeliveryToOptions extends Partial<Omit<DeliveryRequest, 'target' | 'policy' | 'headers' | 'body'>> {

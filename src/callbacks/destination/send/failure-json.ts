@@ -1,5 +1,5 @@
 // The proto3 JSON form of a failure: defaults left out, 64-bit numbers as texts, enums by name, payloads never in short.
-import type { Duration, Failure, Payload, Payloads } from '../wire/messages.ts'
+import type { Duration, Failure, Payload, Payloads } from '../../wire/messages.ts'
 
 export type Json = string | number | boolean | Json[] | JsonObject
 export interface JsonObject {

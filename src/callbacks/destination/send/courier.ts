@@ -1,11 +1,11 @@
-import type { Clock } from '../../platform/clock/clock.ts'
-import { OutboundClient, type OutboundOptions } from '../../platform/outbound/outbound-client.ts'
-import type { Exchanged, Outbound } from '../../platform/outbound/outbound-request.ts'
+import type { Clock } from '../../../platform/clock/clock.ts'
+import { OutboundClient, type OutboundOptions } from '../../../platform/outbound/outbound-client.ts'
+import type { Exchanged, Outbound } from '../../../platform/outbound/outbound-request.ts'
+import { findTargetProblem } from '../address/find-target-problem.ts'
+import { readAnswer, snippetOf } from '../answer/read-answer.ts'
+import { readError } from '../answer/read-error.ts'
+import { SUCCESS, terminalFailure, type Verdict } from '../answer/verdict.ts'
 import type { Delivery, DeliveryRequest } from './delivery.ts'
-import { findTargetProblem } from './find-target-problem.ts'
-import { readAnswer, snippetOf } from './read-answer.ts'
-import { readError } from './read-error.ts'
-import { SUCCESS, terminalFailure, type Verdict } from './verdict.ts'
 
 export interface CourierOptions extends OutboundOptions {
   /** What carries the requests out; without it a client of its own does, by the other options. */

@@ -1,10 +1,10 @@
-import { MICROS_PER_MS, MICROS_PER_SECOND, type Micros } from '../../platform/clock/clock.ts'
-import { isHeaderName } from '../../platform/outbound/header-text.ts'
-import { VERSION } from '../../version.ts'
-import type { NexusCallback } from '../wire/messages.ts'
+import { MICROS_PER_MS, MICROS_PER_SECOND, type Micros } from '../../../platform/clock/clock.ts'
+import { isHeaderName } from '../../../platform/outbound/header-text.ts'
+import { VERSION } from '../../../version.ts'
+import type { NexusCallback } from '../../wire/messages.ts'
+import { CLOSE_TIME_HEADER, START_TIME_HEADER, STATE_HEADER, TOKEN_HEADER } from '../literals.ts'
 import type { CompletionBody } from './completion-body.ts'
 import { headerText } from './header-text.ts'
-import { CLOSE_TIME_HEADER, START_TIME_HEADER, STATE_HEADER, TOKEN_HEADER } from './literals.ts'
 import { signatureOf } from './signature.ts'
 
 export interface AttemptFacts {

@@ -1,4 +1,4 @@
-import { AddressRefused } from '../../platform/outbound/address-refused.ts'
+import { AddressRefused } from '../../../platform/outbound/address-refused.ts'
 import { retryableFailure, terminalFailure, type Verdict } from './verdict.ts'
 
 const TIMEOUT_CODES = new Set([

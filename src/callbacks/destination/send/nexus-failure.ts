@@ -2,9 +2,9 @@
  * A failure as receivers read it. Whoever knows no `cause` finds the causes in `details`, so each is written once more for
  * every failure above it: what a cause says becomes text once, and that text is repeated.
  */
-import type { Failure, NexusHandlerFailureInfo } from '../wire/messages.ts'
+import type { Failure, NexusHandlerFailureInfo } from '../../wire/messages.ts'
+import { FAILURE_TYPE, HANDLER_ERROR_TYPE } from '../literals.ts'
 import { failureJson, type JsonObject, payloadJson } from './failure-json.ts'
-import { FAILURE_TYPE, HANDLER_ERROR_TYPE } from './literals.ts'
 
 /** The JSON texts of one failure, without its cause. */
 interface Level {

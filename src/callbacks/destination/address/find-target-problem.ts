@@ -1,4 +1,4 @@
-import type { IpFilter } from '../../platform/outbound/ip-filter.ts'
+import type { IpFilter } from '../../../platform/outbound/ip-filter.ts'
 import { type AddressRule, findRuleProblem } from './address-rules.ts'
 import { portOf, type Target } from './target.ts'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { isAppError } from '../../platform/errors/app-error.ts'
+import { isAppError } from '../../../platform/errors/app-error.ts'
 import { readSigningSecret, signatureOf } from './signature.ts'
 
 // The example that implementations of Standard Webhooks share.

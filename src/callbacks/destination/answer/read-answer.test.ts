@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { AddressRefused } from '../../platform/outbound/address-refused.ts'
-import type { Answer } from '../../platform/outbound/outbound-request.ts'
+import { AddressRefused } from '../../../platform/outbound/address-refused.ts'
+import type { Answer } from '../../../platform/outbound/outbound-request.ts'
 import { readAnswer, snippetOf } from './read-answer.ts'
 import { readError } from './read-error.ts'
 

@@ -1,6 +1,6 @@
 // Standard Webhooks, version 1: HMAC-SHA256 over `id.timestamp.body`, one signature for each secret that is in use.
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
-import { AppError } from '../../platform/errors/app-error.ts'
+import { AppError } from '../../../platform/errors/app-error.ts'
 
 const PREFIX = 'whsec_'
 const MIN_BYTES = 24

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createIpFilter } from '../../platform/outbound/ip-filter.ts'
+import { createIpFilter } from '../../../platform/outbound/ip-filter.ts'
 import { type AddressRule, findRuleProblem } from './address-rules.ts'
 import { findTargetProblem } from './find-target-problem.ts'
 import { readTarget, type Target } from './target.ts'

@@ -1,4 +1,4 @@
-import { MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
+import { MICROS_PER_MS, type Micros } from '../../../platform/clock/clock.ts'
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const TIME = '(?<hour>[0-9]{2}):(?<minute>[0-9]{2}):(?<second>[0-9]{2})'

@@ -1,7 +1,7 @@
-import type { GiveUpSignal } from '../../platform/outbound/give-up.ts'
-import type { TargetPolicy } from './find-target-problem.ts'
-import type { Target } from './target.ts'
-import type { Verdict } from './verdict.ts'
+import type { GiveUpSignal } from '../../../platform/outbound/give-up.ts'
+import type { TargetPolicy } from '../address/find-target-problem.ts'
+import type { Target } from '../address/target.ts'
+import type { Verdict } from '../answer/verdict.ts'
 
 /** One attempt. */
 export interface DeliveryRequest {

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer'
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
-import { isHeaderName } from '../../platform/outbound/header-text.ts'
-import type { Payload } from '../wire/messages.ts'
+import { isHeaderName } from '../../../platform/outbound/header-text.ts'
+import type { Payload } from '../../wire/messages.ts'
+import { OPAQUE_PAYLOAD_TYPE } from '../literals.ts'
 import { hasControlCharacters } from './header-text.ts'
-import { OPAQUE_PAYLOAD_TYPE } from './literals.ts'
 
 const DECODER = new TextDecoder('utf-8', { ignoreBOM: true })
 

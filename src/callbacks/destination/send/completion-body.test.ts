@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Failure, FailureInfos, Payload } from '../wire/messages.ts'
+import type { Failure, FailureInfos, Payload } from '../../wire/messages.ts'
 import { bodyBytes, completionBody } from './completion-body.ts'
 import { findMetadataProblem } from './payload-content.ts'
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { destinationOf } from './destination-of.ts'
+import { destinationOf } from '../destination-of.ts'
 import { portOf, readTarget } from './target.ts'
 
 function targetOf(text: string) {

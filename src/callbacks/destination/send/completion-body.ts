@@ -1,4 +1,4 @@
-import type { CallbackExecutionCompletion } from '../wire/messages.ts'
+import type { CallbackExecutionCompletion } from '../../wire/messages.ts'
 import { nexusFailureBytes, nexusFailureText } from './nexus-failure.ts'
 import { type Content, payloadContent } from './payload-content.ts'
 
