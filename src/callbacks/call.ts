@@ -10,4 +10,6 @@ export interface Call {
   readonly deadlineMs: number | null
   /** Where it came from, for the audit log. */
   readonly client?: ClientInfo
+  /** To be asked before somebody who waited is told something: throws what a new call would be refused with. */
+  refuseUnlessStillAllowed(): Promise<void>
 }

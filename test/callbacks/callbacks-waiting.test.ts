@@ -16,7 +16,7 @@ import {
   PollCallbackExecutionResponseSchema,
   TerminateCallbackExecutionRequestSchema,
 } from '../../src/gen/temporal/api/workflowservice/v1/request_response_pb.js'
-import { isAppError } from '../../src/platform/errors/app-error.ts'
+import { AppError, isAppError } from '../../src/platform/errors/app-error.ts'
 import { startPlatform } from '../api/platform/platform-server.ts'
 import { type DatabaseContext, eachDatabase } from '../support/each-database.ts'
 import { DeliveryWorld } from './delivery-world.ts'
@@ -100,6 +100,27 @@ eachDatabase('waiting for a callback execution', (context) => {
     await runs.terminate(terminate('crowded', 'over'), call())
     assert.equal((await second).info?.stateTransitionCount, 2n)
     assert.equal((await third).outcome?.value.case, 'failure')
+  })
+
+  test('tells nothing to whoever may not ask any more, not even that the run is gone', async () => {
+    const { world, service } = await open(context)
+    await using _ = world
+    const { runs, began, call } = service
+    const runId = await world.start('private', URL)
+    const { longPollToken } = await runs.describe(describeIt('private'), call())
+    const revoked = call({
+      refuseUnlessStillAllowed: () => Promise.reject(new AppError('unauthenticated', 'revoked meanwhile')),
+    })
+    const waiting = [
+      runs.poll(poll('private'), revoked),
+      runs.describe(describeIt('private', runId, longPollToken), revoked),
+    ]
+    const refused = Promise.all(waiting.map((one) => assert.rejects(one, { message: 'revoked meanwhile' })))
+    await began.take(2)
+    const request = create(DeleteCallbackExecutionRequestSchema, { namespace: 'default', callbackId: 'private' })
+    await runs.delete(request, call())
+    await world.namespace.clock.advance(500)
+    await refused
   })
 
   test('ends at once when the server stops, and does not begin any more', async () => {

@@ -33,7 +33,12 @@ export class ReplayWorld implements AsyncDisposable {
       rateLimiter: new RateLimiter({ buckets: {}, clock, log }),
     })
     this.replays = new ReplayService({ db, clock, cipher, jobs: this.jobs, gate, starts })
-    this.#call = { principal, signal: new AbortController().signal, deadlineMs: null }
+    this.#call = {
+      principal,
+      signal: new AbortController().signal,
+      deadlineMs: null,
+      refuseUnlessStillAllowed: async () => undefined,
+    }
   }
 
   async start(query = '', namespace = 'default'): Promise<string> {

@@ -304,6 +304,24 @@ test('a caller that cancels its long poll is let go', async () => {
   assert.equal((await refusal(polled)).code, Code.Canceled)
 })
 
+test('a long poll is UNAUTHENTICATED when its token was revoked while it waited, over HTTP as over RPC', async () => {
+  const client = createClient(WorkflowService, createGrpcTransport({ baseUrl: callbacks.server.grpcUrl }))
+  const one = { namespace: NAMESPACE, callbackId: 'guarded' }
+  await callbacks.startRunning('guarded')
+  const guest = await callers.make({ permissions: ['callbacks_read', 'user_app_keys'] })
+  const headers = { authorization: `Bearer ${guest.token}` }
+  const polled = refusal(client.pollCallbackExecution(one, { headers }))
+  const asked = guest.client.get(callbacks.at('guarded', '/outcome'), 401)
+  // They were let in before: whoever asks later is answered.
+  await client.describeCallbackExecution(one, { headers })
+  await guest.client.get(callbacks.at('guarded'), 200)
+  const [own] = (await guest.client.get('/api/v2/personal_access_tokens', 200)).body.data
+  await guest.client.delete(`/api/v2/personal_access_tokens/${own.id}`, 204)
+  await callbacks.terminate('guarded', { reason: 'secret' })
+  assert.equal((await polled).code, Code.Unauthenticated)
+  assert.doesNotMatch(JSON.stringify((await asked).body), /secret/)
+})
+
 test('a stop of the server answers long polls over gRPC with the empty message', async () => {
   const own = await CallbacksApi.start()
   await own.startRunning('waiting')

@@ -41,6 +41,7 @@ export function runServiceOver({ namespace, runtime }: DeliveryWorld): RunServic
       principal: operator,
       signal: new AbortController().signal,
       deadlineMs: null,
+      refuseUnlessStillAllowed: async () => undefined,
       ...options,
     }),
   }

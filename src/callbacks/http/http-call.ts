@@ -6,6 +6,7 @@ import { goneSignal } from '../../platform/http/answer/gone-signal.ts'
 import { HttpResponse } from '../../platform/http/connection/response.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
+import { refuseUnlessStillAllowed } from '../../platform/http/entry/still-allowed.ts'
 import type { Call } from '../call.ts'
 import { invalid } from '../wire/invalid.ts'
 
@@ -35,6 +36,10 @@ export class HttpCall implements Call {
   get signal(): AbortSignal {
     this.#gone ??= goneSignal(this.#raw)
     return this.#gone
+  }
+
+  refuseUnlessStillAllowed(): Promise<void> {
+    return refuseUnlessStillAllowed(this.#request)
   }
 }
 

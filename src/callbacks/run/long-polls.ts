@@ -47,6 +47,7 @@ export class LongPolls {
     try {
       for (;;) {
         if (!(await this.#changes(run, call, endsAtMs))) return null
+        await call.refuseUnlessStillAllowed()
         run = await read()
         if (run === undefined || isWanted(run)) return run
       }

@@ -28,14 +28,14 @@ export interface GateDeps extends HandlerRuntime {
 
 export function callGate(deps: GateDeps) {
   return async function gate(context: HandlerContext): Promise<void> {
-    const call = beginCall(context, deps.elapsedMs())
+    const call = beginCall(context, deps.elapsedMs(), (begun) => admitCall(begun, context))
     // On the main port every response has it, whoever writes the response.
     if (call.peer.port === 'grpc') context.responseHeader.set('x-request-id', call.peer.requestId)
     // Every way a call can end aborts the signal: answered, refused, unreadable, out of time, caller gone.
     if (context.signal.aborted) deps.onEnd(call, abortStatus(context.signal))
     else context.signal.addEventListener('abort', () => deps.onEnd(call, endOf(call, context, deps)), { once: true })
     try {
-      await untilAborted(() => admitCall(call, context), context.signal)
+      await untilAborted(call.admit, context.signal)
     } catch (error) {
       throw deps.toStatus(error, call)
     }

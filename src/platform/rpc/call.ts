@@ -33,6 +33,8 @@ export interface Call {
   readonly method: string
   readonly startedMs: number
   principal: Principal | null
+  /** Throws unless the caller may make it, at the gate and again after waiting. */
+  readonly admit: () => Promise<void>
   /** The handler has given its whole answer. */
   isAnswered: boolean
 }
@@ -53,6 +55,8 @@ export interface CallContext {
   readonly responseTrailer: Headers
   /** What is left until the caller's deadline; undefined without one. */
   timeoutMs(): number | undefined
+  /** For whoever waited: throws what a new call would be refused with. */
+  refuseUnlessStillAllowed(this: void): Promise<void>
 }
 
 export interface SignedInCallContext extends CallContext {
@@ -66,11 +70,18 @@ export function peerValues(peer: Peer): ContextValues {
   return createContextValues().set(peerKey, peer)
 }
 
-export function beginCall(context: HandlerContext, startedMs: number): Call {
+export function beginCall(context: HandlerContext, startedMs: number, admit: (call: Call) => Promise<void>): Call {
   const peer = context.values.get(peerKey)
   if (peer === undefined) throw new Error('the listener did not say who is calling')
   const method = `${context.service.typeName}/${context.method.name}`
-  const call: Call = { peer, method, startedMs, principal: null, isAnswered: false }
+  const call: Call = {
+    peer,
+    method,
+    startedMs,
+    principal: null,
+    isAnswered: false,
+    admit: () => admit(call),
+  }
   context.values.set(callKey, call)
   return call
 }

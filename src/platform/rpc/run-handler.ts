@@ -96,5 +96,6 @@ function callContext(context: HandlerContext, call: Call, runtime: HandlerRuntim
     responseHeader: context.responseHeader,
     responseTrailer: context.responseTrailer,
     timeoutMs: context.timeoutMs,
+    refuseUnlessStillAllowed: call.admit,
   }
 }
