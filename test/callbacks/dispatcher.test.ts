@@ -223,6 +223,18 @@ eachDatabase('delivery', (context) => {
     assert.deepEqual([receiver.requests.all.length, lane.bytes], [6, 0])
   })
 
+  test('a limit of the namespace that is lifted holds at once for what waits because of it', async () => {
+    await using receiver = await startReceiver()
+    await using world = await DeliveryWorld.open(await context.open(), '  destination: { rps: 0.001 }\n')
+    const { namespaces, operator } = world.namespace
+    world.run()
+    for (const id of ['a', 'b', 'c']) await world.start(id, receiver.url)
+    await receiver.requests.next()
+    await namespaces.update(operator, { name: 'default', set: { destination: { rps: 0 } } })
+    for (const id of ['a', 'b', 'c']) await world.until(id, isClosed)
+    assert.equal(receiver.requests.all.length, 3)
+  })
+
   test('stopping lets requests in flight end and stores what came of them', async () => {
     let answer = () => {}
     await using receiver = await startReceiver({

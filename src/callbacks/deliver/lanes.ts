@@ -58,12 +58,14 @@ export class Lanes {
   #heard = 0
   /** They changed and could not be read yet: until they can, what was known before holds. */
   readonly #unread = new Set<number>()
+  #areNamespacesUnread = false
   readonly #retry: WakeTimer
   #isClosed = false
   readonly #domains: DomainRules
   readonly #most: { idle: number; unwell: number }
   readonly #unsubscribe: () => void
   readonly #forgetRules: () => void
+  readonly #forgetNamespaces: () => void
 
   constructor({ db, clock, log, namespaces, domains = NO_RULES, most = MOST }: LanesOptions) {
     this.#most = most
@@ -74,6 +76,7 @@ export class Lanes {
     this.#namespaces = namespaces
     this.#domains = domains
     this.#forgetRules = domains.onChange(() => this.#judgeAnew())
+    this.#forgetNamespaces = namespaces.onChange(() => void this.#readNamespaces())
     this.#unsubscribe = db.subscribe(CHANGED, (text) => void this.#hear(text))
   }
 
@@ -164,6 +167,7 @@ export class Lanes {
     this.#retry.stop()
     this.#unsubscribe()
     this.#forgetRules()
+    this.#forgetNamespaces()
   }
 
   async #read(open: Open): Promise<void> {
@@ -174,24 +178,43 @@ export class Lanes {
         open.destination = (await findDestination(this.#db, destinationId)) ?? open.destination
       }
     } catch (error) {
-      this.#readLater(destinationId, error)
+      if (this.#readLater(error)) this.#unread.add(destinationId)
     }
     open.reading = null
     open.lane.settings = this.#settingsOf(open)
     this.onChange(open.lane)
   }
 
-  #readLater(destinationId: number, error: unknown): void {
-    if (this.#isClosed) return
-    if (this.#unread.size === 0) this.#log.warn({ err: error }, 'changed destinations could not be read yet')
-    this.#unread.add(destinationId)
+  /** A lane may wait for a limit that does not hold any more, and no attempt of its own would find that out. */
+  async #readNamespaces(): Promise<void> {
+    this.#areNamespacesUnread = false
+    try {
+      for (const { lane, namespace } of [...this.#open.values()]) {
+        const now = await this.#namespaces.findById(namespace.id)
+        if (now === null || now === namespace) continue
+        this.use(lane, now)
+        this.onChange(lane)
+      }
+    } catch (error) {
+      this.#areNamespacesUnread = this.#readLater(error)
+    }
+  }
+
+  /** False when nothing is read any more. */
+  #readLater(error: unknown): boolean {
+    if (this.#isClosed) return false
+    if (this.#unread.size === 0 && !this.#areNamespacesUnread) {
+      this.#log.warn({ err: error }, 'what changed of destinations could not be read yet')
+    }
     this.#retry.wakeAt(this.#clock.now() + RETRY_MS * MICROS_PER_MS, () => void this.#readUnread())
+    return true
   }
 
   async #readUnread(): Promise<void> {
     const ids = [...this.#unread]
     this.#unread.clear()
     for (const id of ids) await this.refresh(id, 'changed')
+    if (this.#areNamespacesUnread) await this.#readNamespaces()
   }
 
   #judgeAnew(): void {

@@ -48,6 +48,7 @@ export class NamespacePolicies {
   readonly #options: NamespacePoliciesOptions
   readonly #cache: LookUpCache<ActiveNamespace>
   readonly #made = new Map<NamespaceId, { row: NamespaceRow; value: ActiveNamespace }>()
+  readonly #listeners = new Set<() => void>()
   readonly #unsubscribe: () => void
 
   constructor(options: NamespacePoliciesOptions) {
@@ -55,7 +56,10 @@ export class NamespacePolicies {
     const { db, clock, settings } = options
     this.server = effective(policyOf(settings, ''))
     this.#cache = new LookUpCache({ clock, maxAgeMs: MAX_AGE_MS, maxFound: MOST, maxMissing: MOST })
-    this.#unsubscribe = db.subscribe(TOPIC, () => this.#cache.clear())
+    this.#unsubscribe = db.subscribe(TOPIC, () => {
+      this.#cache.clear()
+      for (const listener of this.#listeners) listener()
+    })
   }
 
   async find(name: string): Promise<ActiveNamespace | null> {
@@ -105,6 +109,12 @@ export class NamespacePolicies {
   announce(tx: Transaction): void {
     tx.afterCommit(() => this.#cache.clear())
     tx.signal(TOPIC)
+  }
+
+  /** Told when a namespace may have changed, in whichever process; the answer ends that. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
   }
 
   close(): void {
