@@ -5,6 +5,7 @@ import { SystemClock } from '../../src/platform/clock/clock.ts'
 import type { ResolvedAddress } from '../../src/platform/outbound/resolve-host.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { deliveryTo } from '../support/receivers/delivery-to.ts'
+import { startLateReceiver } from '../support/receivers/late-receiver.ts'
 import { startReceiver } from '../support/receivers/receiver.ts'
 
 const clock = new SystemClock()
@@ -156,6 +157,17 @@ test('where one address does not answer the next one is called', async (t) => {
   const { verdict, address } = await courier.deliver(deliveryTo(`http://two.example.org:${receiver.port}/`))
   assert.equal(verdict.result, 'success')
   assert.equal(address, '127.0.0.1')
+})
+
+test('an address that is slow to answer is waited for though the name has another one, which does not answer', async (t) => {
+  await using receiver = await startLateReceiver()
+  const courier = new Courier({ clock, ...resolverOf(addresses('127.0.0.1', '::1')) })
+  t.after(() => courier.close())
+  const urls = ['http', 'https'].map((scheme) => `${scheme}://far.example.org:${receiver.port}/`)
+  const [plain, secure] = await Promise.all(urls.map((url) => courier.deliver(deliveryTo(url))))
+  assert.deepEqual([plain?.verdict.result, plain?.address], ['success', '127.0.0.1'])
+  // It does not speak TLS, but it was reached.
+  assert.deepEqual([secure?.verdict.label, secure?.address], ['unknown-error', '127.0.0.1'])
 })
 
 test('a burst of attempts asks once for a name', async (t) => {

@@ -3,7 +3,7 @@ import { createSecureContext, getCACertificates, type SecureContext } from 'node
 import type { buildConnector } from 'undici'
 import { AddressRefused } from './address-refused.ts'
 import type { IpFilter } from './ip-filter.ts'
-import { connectPlain } from './plain-socket.ts'
+import { ADDRESS_TIMEOUT_MS, connectPlain } from './plain-socket.ts'
 import type { ResolveHost } from './resolve-host.ts'
 
 /** Opens a socket and calls back once; the answer is the socket on its way, so that it can be given up. */
@@ -33,6 +33,7 @@ export function createGuardedConnect(options: GuardedConnectOptions): GuardedCon
   const connect = options.buildConnector({
     lookup,
     autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     allowH2: true, // the receiver chooses
     timeout: 0, // an attempt has one time limit, which is not ours
     maxCachedSessions: 1,

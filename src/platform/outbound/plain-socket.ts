@@ -2,6 +2,11 @@ import { connect, type LookupFunction, type Socket } from 'node:net'
 
 const TCP_KEEP_ALIVE_MS = 60_000
 const READ_BYTES = 64 * 1024
+/**
+ * Of a name with several addresses, how long one of them is waited for before the next is tried: Node gives up the one before, and its
+ * 250 ms are less than a receiver on the other side of the world takes to answer. Enough for a first packet that was lost.
+ */
+export const ADDRESS_TIMEOUT_MS = 2_000
 
 // Of all sockets: whoever is given bytes is done with them before the next ones are read.
 const buffer = Buffer.allocUnsafeSlow(READ_BYTES)
@@ -22,6 +27,7 @@ export function connectPlain(
     port: Number(target.port || 80),
     lookup: target.lookup,
     autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: ADDRESS_TIMEOUT_MS,
     noDelay: true,
     keepAlive: true,
     keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
