@@ -8,6 +8,7 @@ import type { FailureSchema } from '../../src/gen/temporal/api/failure/v1/messag
 import { eachDatabase } from '../support/each-database.ts'
 import { startReceiver } from '../support/receivers/receiver.ts'
 import { DeliveryWorld } from './delivery-world.ts'
+import { anotherProcess } from './namespace-world.ts'
 
 const isClosed = ({ closedAt }: { closedAt: number | null }) => closedAt !== null
 
@@ -233,6 +234,21 @@ eachDatabase('delivery', (context) => {
     await namespaces.update(operator, { name: 'default', set: { destination: { rps: 0 } } })
     for (const id of ['a', 'b', 'c']) await world.until(id, isClosed)
     assert.equal(receiver.requests.all.length, 3)
+  })
+
+  test('so it is when a command beside the server lifts it', async () => {
+    await using receiver = await startReceiver()
+    const db = await context.open()
+    await using world = await DeliveryWorld.open(db, '  destination: { rps: 0.001 }\n')
+    const command = await anotherProcess(world.namespace, await context.openAgain(db))
+    world.run()
+    for (const id of ['a', 'b']) await world.start(id, receiver.url)
+    await receiver.requests.next()
+    await command.namespaces.update(command.operator, { name: 'default', set: { destination: { rps: 0 } } })
+    command.policies.close()
+    // Less than the limit would take.
+    await world.namespace.clock.advance(10_000)
+    for (const id of ['a', 'b']) await world.until(id, isClosed)
   })
 
   test('stopping lets requests in flight end and stores what came of them', async () => {

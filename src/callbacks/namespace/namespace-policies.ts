@@ -3,6 +3,7 @@ import type { Clock } from '../../platform/clock/clock.ts'
 import { createIpFilter } from '../../platform/outbound/ip-filter.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
+import { OtherProcesses } from '../../platform/storage/other-processes.ts'
 import type { TargetPolicy } from '../destination/address/find-target-problem.ts'
 import { readSigningSecret } from '../destination/send/signature.ts'
 import { type CallbackPolicy, type CallbacksSettings, NAMESPACE_NAME, policyOf } from '../settings.ts'
@@ -56,10 +57,16 @@ export class NamespacePolicies {
     const { db, clock, settings } = options
     this.server = effective(policyOf(settings, ''))
     this.#cache = new LookUpCache({ clock, maxAgeMs: MAX_AGE_MS, maxFound: MOST, maxMissing: MOST })
-    this.#unsubscribe = db.subscribe(TOPIC, () => {
+    const onChange = () => {
       this.#cache.clear()
       for (const listener of this.#listeners) listener()
-    })
+    }
+    const unsubscribe = db.subscribe(TOPIC, onChange)
+    const unwatch = new OtherProcesses(db, clock).watch(onChange)
+    this.#unsubscribe = () => {
+      unsubscribe()
+      unwatch()
+    }
   }
 
   async find(name: string): Promise<ActiveNamespace | null> {
