@@ -7,6 +7,7 @@ import type { NamespaceId } from '../../src/callbacks/namespace/namespace.ts'
 import type { WaitingRun } from '../../src/callbacks/run/run.ts'
 import { listAttempts } from '../../src/callbacks/run/store-attempts.ts'
 import { sealCallback } from '../../src/callbacks/run/stored-callback.ts'
+import { AppError } from '../../src/platform/errors/app-error.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
@@ -48,6 +49,23 @@ async function refuseTransitionsOf(db: Database, callbackId: string): Promise<()
   await run(`create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`)
   await run(`create trigger refuse before update on callback_runs for each row ${when} execute function refuse()`)
   return () => run('drop trigger refuse on callback_runs')
+}
+
+/** The same database, whose first statement that stands alone is made, but not answered. */
+function losingFirstAnswer(db: Database): Database {
+  let isLost = false
+  const writeOne: Database['writeOne'] = async (statement, input) => {
+    const rows = await db.writeOne(statement, input)
+    if (isLost) return rows
+    isLost = true
+    throw new AppError('unavailable', 'Storage does not answer right now: repeat the request')
+  }
+  return new Proxy(db, {
+    get(_db, name) {
+      const member = name === 'writeOne' ? writeOne : Reflect.get(db, name, db)
+      return typeof member === 'function' ? member.bind(db) : member
+    },
+  })
 }
 
 eachDatabase('delivery after setbacks', (context) => {
@@ -100,6 +118,18 @@ eachDatabase('delivery after setbacks', (context) => {
       await receiver.requests.next()
       const ids = receiver.requests.all.map(({ headers }) => headers['webhook-id'])
       assert.deepEqual(ids, [before, open, behind])
+    })
+
+    test('a claim that was made though its answer was lost keeps nobody waiting until it is over', async () => {
+      await using receiver = await startReceiver()
+      await using world = await DeliveryWorld.open(losingFirstAnswer(await context.open()), '  request_timeout: 1h')
+      world.run()
+      await world.start('c', receiver.url)
+      const { clock } = world.namespace
+      const from = clock.elapsedMs()
+      await world.passUntil('c', isClosed)
+      assert.ok(clock.elapsedMs() - from < 60_000)
+      assert.equal(receiver.requests.all.length, 1)
     })
   }
 

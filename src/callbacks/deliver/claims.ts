@@ -3,12 +3,14 @@ import type { Database } from '../../platform/storage/database.ts'
 import type { WaitingRun } from '../run/run.ts'
 import type { Lane } from './lane.ts'
 import { type TakeDue, takeDue } from './store-due.ts'
-import { extendLease, releaseLeases } from './store-leases.ts'
+import { extendLease, releaseLeases, releaseLeasesUntil } from './store-leases.ts'
 
 // A claim outlives the attempt by this, so that its result is stored before another process may try.
 export const LEASE_MARGIN_MS = 10_000
 // The part of it that is left when the attempt ends at the latest. The other part may pass before the attempt begins.
 const STORING_MS = 5_000
+// Of one destination; of those beyond it the oldest end by themselves.
+const MOST_LOST = 100
 
 export interface ClaimsOptions {
   db: Database
@@ -20,12 +22,15 @@ export interface ClaimsOptions {
 /** Takes runs that are due from the database; where other processes do the same, for as long as an attempt may take. */
 export class Claims {
   readonly #options: ClaimsOptions
+  /** By destination: until when claims hold whose answer never came. They may have been made, and nobody has the runs in hand. */
+  readonly #lost = new Map<number, Micros[]>()
 
   constructor(options: ClaimsOptions) {
     this.#options = options
   }
 
-  take(lane: Lane, limit: number): Promise<WaitingRun[]> {
+  async take(lane: Lane, limit: number): Promise<WaitingRun[]> {
+    if (this.#lost.has(lane.destinationId)) await this.#giveBackLost(lane.destinationId)
     return this.#take({ limit, exclude: [...lane.known], ...this.#claim(lane) })
   }
 
@@ -68,8 +73,26 @@ export class Claims {
 
   async #take(wanted: TakeDue): Promise<WaitingRun[]> {
     const { db } = this.#options
-    const runs = await takeDue(db, wanted)
-    return db.engine === 'sqlite' ? runs : runs.map((run) => ({ ...run, leasedUntil: wanted.leaseUntil }))
+    if (db.engine === 'sqlite') return takeDue(db, wanted)
+    const { destinationId, leaseUntil } = wanted
+    try {
+      return (await takeDue(db, wanted)).map((run) => ({ ...run, leasedUntil: leaseUntil }))
+    } catch (error) {
+      this.#lost.set(destinationId, [...(this.#lost.get(destinationId) ?? []), leaseUntil].slice(-MOST_LOST))
+      throw error
+    }
+  }
+
+  /** No other claim ends at the same microsecond, so what is known to be held stays so. */
+  async #giveBackLost(destinationId: number): Promise<void> {
+    const { db, clock, owner } = this.#options
+    const lost = this.#lost.get(destinationId) ?? []
+    await db.write((tx) => releaseLeasesUntil(tx, { owner, destinationId, untils: lost, dueAt: clock.now() }), {
+      isolation: 'read committed',
+    })
+    const left = this.#lost.get(destinationId)?.filter((until) => !lost.includes(until)) ?? []
+    if (left.length === 0) this.#lost.delete(destinationId)
+    else this.#lost.set(destinationId, left)
   }
 
   #claim({ destinationId, requestTimeoutMs }: Lane) {

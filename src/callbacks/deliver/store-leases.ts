@@ -26,6 +26,21 @@ export async function releaseLeases(
   return tx.change(release, { runNumbers: JSON.stringify(runNumbers), owner, dueAt })
 }
 
+const releaseUntil = statement<{ owner: string; destinationId: number; untils: string; dueAt: Micros }>(
+  (_query, p, engine) => sql`
+    update callback_runs set due_at = ${p('dueAt')}, lease_owner = null
+    where state = ${sql.lit(STATE_NUMBERS.SCHEDULED)} and destination_id = ${p('destinationId')}
+      and due_at in ${numbersIn(engine, p('untils'))} and lease_owner = ${p('owner')}`,
+)
+
+/** The same for those of a destination that are leased until exactly one of these times. */
+export async function releaseLeasesUntil(
+  tx: Transaction,
+  { untils, ...which }: { owner: string; destinationId: number; untils: readonly Micros[]; dueAt: Micros },
+): Promise<void> {
+  await tx.send(releaseUntil, { ...which, untils: JSON.stringify(untils) })
+}
+
 const extend = statement<{ runNumber: number; owner: string; until: Micros }>(
   (_query, p) => sql`
     update callback_runs set due_at = ${p('until')}
