@@ -77,6 +77,17 @@ describe('PATCH /entities/{id}', () => {
     await assertRefused({ ...replace, expected_replacements: -1 }, ['Expected -1'], 'a.b')
   })
 
+  test('does not find half of a character: nothing is left that is no text', async () => {
+    const [high, low] = ['\ud83d', '\udc4d']
+    for (const half of [high, low, `${low} there`]) {
+      await assertRefused({ operation: 'find_replace', find_text: half, content: 'x' }, ['not found'], 'hi 👍 there')
+    }
+    assert.equal(
+      await edited({ operation: 'find_replace', find_text: '👍', content: '👎' }, 'hi 👍 there'),
+      'hi 👎 there',
+    )
+  })
+
   test('refuses empty parameters in every spelling', async () => {
     for (const find_text of [undefined, null, '']) {
       await assertRefused({ operation: 'find_replace', content: 'x', find_text }, ['find_text'])

@@ -9,9 +9,9 @@ import type { KnowledgeSettings } from '../deps.ts'
 import { linkKeys } from '../link/resolve-exactly.ts'
 import { findNames } from '../link/store-names.ts'
 import { knowledgeId } from '../project/urls.ts'
+import { cleanText, dropUnstorable } from '../text/clean-text.ts'
 import { applyEdit, type Edit } from '../text/edit/apply-edit.ts'
 import { cleanMetadata } from '../text/frontmatter/clean-metadata.ts'
-import { cleanText } from '../text/frontmatter/frontmatter.ts'
 import { lookUpNote, requireNote } from './look-up.ts'
 import type { NoteWithContent } from './note.ts'
 import { type NoteInput, type PreparedNote, prepareNote } from './note-input.ts'
@@ -70,11 +70,13 @@ export function deleting(noteId: string, preconditions: Preconditions): NoteWork
 }
 
 function cleanEdit(edit: Edit): Edit {
-  const { content, section, metadata } = edit
+  const { content, section, find_text: wanted, metadata } = edit
   return {
     ...edit,
     content: cleanText(content),
     ...(section && { section: cleanText(section) }),
+    // Half of a surrogate pair must not be found in a whole one: what is left of that is no text.
+    ...(wanted && { find_text: dropUnstorable(wanted) }),
     ...(metadata && { metadata: cleanMetadata(metadata) }),
   }
 }
