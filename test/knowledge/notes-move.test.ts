@@ -132,6 +132,18 @@ describe('PUT /entities/{id}/move', () => {
     )
     assert.equal((await notes.move(target.external_id, 'x/Again.md', 200)).body.links_updated, undefined)
   })
+
+  test('update_links writes no name that would end in code or a comment of the linking note', async () => {
+    const target = await notes.create({ title: 'Coded', directory: 'q', content: '---\npermalink: own/coded\n---\n' })
+    const content = '[[q/Coded]] and `code`, and [[q/Coded|shown]]\n'
+    const linking = await notes.create({ title: 'Quotes code', directory: 'q2', content })
+    const { body } = await notes.move(target.external_id, 'q3/one ` tick.md', 200, { update_links: true })
+    assert.equal(Array.isArray(body.links_updated) && body.links_updated.length, 1)
+    const { relations, ...note } = await notes.get(linking.external_id)
+    assert.equal(bodyOf(note), '[[own/coded]] and `code`, and [[own/coded|shown]]\n')
+    assert.equal(relations[0]?.to_external_id, target.external_id)
+  })
+
   test('update_links leaves the links of a note that has no room for a longer name', async () => {
     const target = await notes.create({ title: 'Short', directory: 's', content: '---\npermalink: own/short\n---\n' })
     const small = await notes.create({ title: 'Small', directory: 's2', content: '[[s/Short]]' })
