@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startServer } from '../support/start-server.ts'
 import { client, type TestClient } from '../support/test-client.ts'
+import { NotesApi } from './notes-api.ts'
 
 interface Node {
   external_id: string
@@ -61,6 +62,20 @@ test('the graph follows what is written: links bind, unbind and never show what 
   assert.deepEqual((await graph()).edges, edges.slice(0, 2))
   await create('C', 'z', '')
   assert.equal((await graph()).edges.length, 3)
+})
+
+test('the graph of a folder has the notes of that folder, whatever signs are in its name', async () => {
+  await using notes = await NotesApi.start()
+  await notes.create({ title: 'In C', directory: 'C' })
+  const { external_id: id } = await notes.create({ title: 'In C sharp' })
+  await notes.move(id, 'C#/In C sharp.md', 200)
+  const pathsIn = async (folder: string) => {
+    const { body } = await notes.api.get(`${notes.base}/graph?directory=${encodeURIComponent(folder)}`, 200)
+    return body.nodes.map(({ file_path: path }: { file_path: string }) => path)
+  }
+  assert.deepEqual(await pathsIn('C#'), ['C#/In C sharp.md'])
+  assert.deepEqual(await pathsIn('/C/'), ['C/In C.md'])
+  assert.deepEqual(await pathsIn('C+'), [])
 })
 
 test('the graph is answered at both addresses, only to those who may read, and refuses what it does not understand', async () => {

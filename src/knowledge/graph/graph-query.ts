@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { dropUnstorable } from '../text/clean-text.ts'
 import { canonicalType } from '../text/frontmatter/note-metadata.ts'
-import { cleanDirectory } from '../text/name/path.ts'
+import { cleanExistingDirectory } from '../text/name/path.ts'
 import { decodePathCursor } from './path-cursor.ts'
 import type { GraphFilters, OrphanFilters } from './schema-graph.ts'
 import type { GraphQuery } from './write-graph.ts'
@@ -12,7 +12,7 @@ const DEFAULT_LIMIT = 1_000
 
 export function graphQueryOf(projectId: number, filters: Static<typeof GraphFilters>): GraphQuery {
   const { note_type: type, directory = '' } = filters
-  const folder = cleanDirectory(directory, 'directory') || null
+  const folder = cleanExistingDirectory(directory, 'directory') || null
   const { limit, cursor } = pageOf(filters)
   // Of another folder's list it would lead out of this one.
   if (cursor !== null && folder !== null && !cursor.path.startsWith(`${folder}/`)) {
