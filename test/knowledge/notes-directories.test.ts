@@ -57,6 +57,14 @@ describe('POST /move-directory', () => {
     assert.deepEqual(await notes.paths(), ['a/a/x.md', 'a/x.md', 'x.md'])
   })
 
+  test('moves into itself by another spelling, too', async () => {
+    const notes = await filled('MyDocs/n.md', 'MyDocs/deep/n.md')
+    await notes.moveDirectory('MyDocs', 'my docs/deep', 200, { atomic: true })
+    assert.deepEqual(await notes.paths(), ['my docs/deep/deep/n.md', 'my docs/deep/n.md'])
+    await notes.moveDirectory('my docs', 'My-Docs/deep', 200, { atomic: true })
+    assert.deepEqual(await notes.paths(), ['My-Docs/deep/deep/deep/n.md', 'My-Docs/deep/deep/n.md'])
+  })
+
   test('goes on when a destination is taken, and with atomic moves nothing then', async () => {
     const notes = await filled('s/1.md', 's/2.md', 's/three four.md', 'd/2.md', 'd/Three-Four.md')
     const before = await notes.graph()
@@ -115,6 +123,10 @@ describe('POST /move-directory', () => {
       ['.', 'b'],
       [' ', 'b'],
       ['a', 'b\u0000'],
+      ['a', ' '],
+      ['a', '🎉'],
+      ['a', '???'],
+      ['a', '/(!)/'],
     ] as const) {
       const { body } = await notes.moveDirectory(source, destination, 400)
       assert.equal(typeof body.detail, 'string', `${source} ${destination}`)

@@ -10,6 +10,7 @@ import type { EntityDocument } from '../note/schema-notes.ts'
 import { findNoteById } from '../note/store-notes.ts'
 import { removeNote, type WriteContext } from '../note/write-note.ts'
 import { type Writer, writeIn } from '../note/write-transaction.ts'
+import { areTwins } from '../text/name/name-key.ts'
 import { cleanDirectory, cleanDirectoryForDelete, cleanExistingDirectory, joinPath } from '../text/name/path.ts'
 import { type Move, moveNote, moving } from './move-note.ts'
 import { notesUnder, type PlacedNote } from './store-under.ts'
@@ -50,7 +51,7 @@ export class MoveService {
 
   moveDirectory(writer: Writer, projectId: string, move: DirectoryMove): Promise<DirectoryOutcome> {
     const source = sourceDirectory(move.source)
-    const destination = isRoot(move.destination) ? '' : cleanDirectory(move.destination, 'destination_directory')
+    const destination = destinationDirectory(move.destination)
     if (source === destination) {
       throw new AppError('invalid_argument', 'source_directory and destination_directory are the same')
     }
@@ -118,16 +119,29 @@ function sourceDirectory(raw: string): string {
 /** In the order in which no note goes where one still lies that goes away itself: from `a/b` up to `a`, or down to `a/b/c`. */
 function outOfTheWay(notes: readonly PlacedNote[], source: string, destination: string): PlacedNote[] {
   const depth = ({ file_path: path }: PlacedNote) => path.split('/').length
-  const direction = destination.startsWith(`${source}/`) ? -1 : 1
+  const direction = isBelow(destination, source) ? -1 : 1
   return notes.toSorted((a, b) => direction * (depth(a) - depth(b)))
+}
+
+/** However the folder is spelled there: notes of the one are in the way of those of the other as twins. */
+function isBelow(path: string, folder: string): boolean {
+  const levels = folder.split('/').length
+  const segments = path.split('/')
+  return segments.length > levels && areTwins(segments.slice(0, levels).join('/'), folder)
 }
 
 function byPath(a: { path: string }, b: { path: string }): number {
   return a.path < b.path ? -1 : 1
 }
 
-function isRoot(directory: string): boolean {
-  return directory.trim() === '/'
+/** The root only where it is meant: a name of which nothing is left must not scatter the notes over it. */
+function destinationDirectory(raw: string): string {
+  const field = 'destination_directory'
+  const folder = cleanDirectory(raw, field)
+  if (folder === '' && (raw.trim() === '' || cleanExistingDirectory(raw, field) !== '')) {
+    throw new AppError('invalid_argument', `${field} must name a folder with a letter or a digit; '/' is the root`)
+  }
+  return folder
 }
 
 function nothingMoved(errors: DirectoryOutcome['errors']): AppError {
