@@ -55,6 +55,24 @@ describe('POST /resolve', () => {
     await admin.post('/v2/main/knowledge/resolve', 404, { body: { identifier: 'x' } })
   })
 
+  test('is near to its source however the path of that is written', async () => {
+    await create('Near', 'z')
+    const near = await create('Near', 'café/menu')
+    for (const source of [
+      'café/menu/log.md',
+      'cafe\u0301/menu/log.md',
+      '/café/menu/log.md',
+      './café//menu/log.md',
+      'café\\menu\\log.md',
+      'café/menu/',
+    ]) {
+      const { body } = await admin.post(`${url}/resolve`, 200, { body: { identifier: 'Near', source_path: source } })
+      assert.equal(body.external_id, near.external_id, source)
+    }
+    const { body } = await admin.post(`${url}/resolve`, 200, { body: { identifier: 'Near', source_path: '/' } })
+    assert.equal(body.file_path, 'z/Near.md')
+  })
+
   test('a strict question with several answers is a conflict', async () => {
     await create('Twice', 'a')
     await create('Twice', 'b')

@@ -5,6 +5,7 @@ import { ProjectPath } from '../note/schema-notes.ts'
 import { requireProject } from '../project/look-up.ts'
 import { projectUrls } from '../project/urls.ts'
 import { dropUnstorable } from '../text/clean-text.ts'
+import { normalForm } from '../text/normal-form.ts'
 import { type Question, type Resolution, resolveId, resolveIdentifier, resolveLink } from './resolve-identifier.ts'
 import { LinkAnswer, ResolveAnswer, ResolveBody, type ResolveInput } from './schema-resolve.ts'
 
@@ -50,10 +51,12 @@ function questionOf({ identifier, source_path: sourcePath, strict }: ResolveInpu
   return { identifier, sourcePath: cleanPath(sourcePath ?? null), isStrict: strict ?? false }
 }
 
-/** A source that is none is no source. */
+/** As paths are kept, however its letters and slashes are written; a source that is none is no source. */
 function cleanPath(path: string | null): string | null {
-  const text = dropUnstorable(path ?? '').trim()
-  return text === '' ? null : text
+  const text = normalForm(dropUnstorable(path ?? '').trim(), 'NFC').replaceAll('\\', '/')
+  if (text === '') return null
+  const segments = text.split('/').filter((segment) => segment !== '' && segment !== '.')
+  return text.endsWith('/') ? `${segments.join('/')}/` : segments.join('/')
 }
 
 function answerOf({ note, method }: Pick<Resolution, 'note' | 'method'>) {
