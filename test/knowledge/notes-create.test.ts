@@ -76,6 +76,16 @@ describe('POST /entities', () => {
     await notes.api.get(headers.get('location') as string, 200)
   })
 
+  test('an empty type in the text is none: that of the request counts', async () => {
+    for (const [at, type] of ['', '""', '~', 'None', '{}'].entries()) {
+      const content = `---\ntype: ${type}\n---\nbody`
+      const note = await notes.create({ title: `Template ${at}`, note_type: 'Person', content })
+      assert.deepEqual([note.note_type, note.entity_metadata.type], ['person', 'person'], type)
+      const { body } = await notes.put(note.external_id, { title: `Template ${at}`, content }, 200)
+      assert.equal(body.note_type, 'person', `${type}: what was said before stays`)
+    }
+  })
+
   test('takes folder and entity_type for directory and note_type, ignores what it does not know, and needs a title alone', async () => {
     const wish = { title: 'Aliases', folder: 'f', entity_type: 'Person', colour: 'red', fast: true }
     const { body } = await notes.post(wish, 201)

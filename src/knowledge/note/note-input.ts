@@ -4,7 +4,7 @@ import { type ParsedBody, readBody } from '../text/body/parse-body.ts'
 import { trimBlankLines } from '../text/body/trim-blank-lines.ts'
 import { cleanMetadata } from '../text/frontmatter/clean-metadata.ts'
 import { cleanText, type Metadata, parseYaml, splitText } from '../text/frontmatter/frontmatter.ts'
-import { canonicalType, permalinkOf, typeOf } from '../text/frontmatter/note-metadata.ts'
+import { canonicalType, ownTypeOf, permalinkOf } from '../text/frontmatter/note-metadata.ts'
 import { cleanDirectory, fileNameFor, joinPath } from '../text/name/path.ts'
 
 /** In UTF-16 units. A book has about a million; parsing it takes a tenth of a second. */
@@ -50,7 +50,7 @@ export async function prepareNote(input: NoteInput, settings: KnowledgeSettings)
   return {
     title,
     filePath,
-    noteType: own.type === undefined ? canonicalType(cleanText(input.noteType ?? '')) || null : typeOf(own),
+    noteType: ownTypeOf(own) ?? (canonicalType(cleanText(input.noteType ?? '')) || null),
     permalink: permalinkOf(own),
     metadata: { ...without(own, OWN_KEYS), ...without(cleanMetadata(input.metadata ?? {}), OWN_KEYS) },
     body: ownBody,

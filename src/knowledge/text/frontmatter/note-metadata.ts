@@ -10,7 +10,12 @@ export function titleOf(metadata: Metadata, stem: string): string {
 }
 
 export function typeOf(metadata: Metadata): string {
-  return asText(own(metadata, 'type')) ?? 'note'
+  return ownTypeOf(metadata) ?? 'note'
+}
+
+/** Null where it says nothing, as an empty line of a template does. */
+export function ownTypeOf(metadata: Metadata): string | null {
+  return asText(own(metadata, 'type'))
 }
 
 export function permalinkOf(metadata: Metadata): string | null {
