@@ -39,7 +39,10 @@ eachServer('names that could be read as something else', (notes) => {
 })
 
 eachDatabase('links to names with "::"', ({ open }) => {
-  const LINKS = ['std::vector', 'std::vector#part', 'ns::p', 'Std::Vec'].map((text, at) => `- r${at} [[${text}]]`)
+  const OWN = ['std::vector', 'std::vector#part', 'ns::p', 'Std::Vec']
+  const LINKS = [...OWN, 'main/std::vector', 'main::std/vector', 'main/ns/p', 'Main/Std/Vec'].map(
+    (text, at) => `- r${at} [[${text}]]`,
+  )
   const body = LINKS.join('\n')
   const wish = { path: 'x/std-vector.md', title: 'std::vector', permalink: 'ns::p', aliases: ['std::vec'] }
   const bound = LINKS.map((_link, at) => `log.md -r${at}-> x/std-vector.md`)

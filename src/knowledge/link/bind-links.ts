@@ -4,6 +4,7 @@ import { touchNotes } from '../note/note-cache.ts'
 import { NAME_KINDS } from '../tables.ts'
 import { divideAtFirst } from '../text/body/anchors.ts'
 import type { ParsedLink } from '../text/body/parse-body.ts'
+import { withSlash } from '../text/body/wikilinks.ts'
 import { nameKey } from '../text/name/name-key.ts'
 import { folderOf } from '../text/name/path.ts'
 import { inTurns, type Steps } from '../text/steps.ts'
@@ -154,11 +155,14 @@ export function waitedKeys(project: Project, note: NoteRef, names: readonly Name
   const keys = new Set(names.map(({ key }) => key))
   keys.add(nameKey(note.external_id))
   const aliases = names.map(({ value }) => value).filter((value) => value !== '')
-  for (const text of [note.title, note.file_path, ...aliases]) keys.add(nameKey(prefix + text))
+  // `std::vector` is asked for as `std/vector`, behind the name of the project, too.
+  for (const text of [note.title, note.file_path, ...aliases]) {
+    keys.add(nameKey(prefix + text)).add(nameKey(prefix + withSlash(text)))
+  }
   const permalinks = retired(names, NAME_KINDS.retiredPermalink)
   if (note.permalink !== null) permalinks.push(note.permalink)
   for (const permalink of permalinks) {
-    keys.add(nameKey(prefix + permalink))
+    keys.add(nameKey(prefix + permalink)).add(nameKey(prefix + withSlash(permalink)))
     if (permalink.startsWith(prefix)) keys.add(nameKey(permalink.slice(prefix.length)))
   }
   for (const whole of [note.file_path, ...retired(names, NAME_KINDS.retiredPath)]) {
