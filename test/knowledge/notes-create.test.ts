@@ -185,6 +185,30 @@ describe('POST /entities', () => {
     assert.match(headOf(await notes.create({ title: 'Share 4', content })), /^permalink: shared-3$/m)
   })
 
+  test('a path may be as long as paths may be, although its permalink would be longer', async () => {
+    const folder = (letter: string) => Array(4).fill(letter.repeat(120)).join('/')
+    const directory = `${folder('d')}/${'e'.repeat(500 - 484 - '/a.md'.length)}`
+    const a = await notes.create({ title: 'a', directory })
+    const b = await notes.create({ title: 'b', directory, content: `[[${a.file_path}]]` })
+    assert.equal(a.file_path.length, 500)
+    assert.match(a.permalink, /^main\/d{120}\/.{300,}-[0-9a-f]{8}$/)
+    assert.ok(a.permalink.length <= 500 && a.permalink !== b.permalink)
+    assert.equal(b.relations[0]?.to_external_id, a.external_id)
+    const { body } = await notes.put(a.external_id, { title: 'a', directory }, 200)
+    assert.deepEqual([body.permalink, body.version], [a.permalink, 1])
+  })
+
+  test('a permalink that is as long as it may be gives way to its suffix', async () => {
+    const content = `---\npermalink: ${'ü'.repeat(500)}\n---\n`
+    assert.equal((await notes.create({ title: 'Longest 1', content })).permalink, 'ü'.repeat(500))
+    const second = await notes.create({ title: 'Longest 2', content })
+    assert.equal(second.permalink, `${'ü'.repeat(498)}-1`)
+    const again = await notes.put(second.external_id, { title: 'Longest 2', content }, 200)
+    assert.deepEqual([again.body.permalink, again.body.version], [second.permalink, 1])
+    const longer = `---\npermalink: ${'ü'.repeat(501)}\n---\n`
+    assert.match((await notes.post({ title: 'Too long', content: longer }, 400)).body.detail, /permalink/)
+  })
+
   test('binds links in both directions before it answers', async () => {
     const early = await notes.create({ title: 'Early', directory: 'links', content: 'Later: [[Late]]' })
     assert.equal(early.relations[0]?.to_id, null)

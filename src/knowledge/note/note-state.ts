@@ -15,6 +15,7 @@ import {
 } from '../text/frontmatter/frontmatter.ts'
 import { permalinkOf, titleOf, typeOf } from '../text/frontmatter/note-metadata.ts'
 import { stemOf } from '../text/name/path.ts'
+import { MAX_PERMALINK } from '../text/name/slug.ts'
 import type { NoteWithContent } from './note.ts'
 import { hasTooManyLines, MAX_CONTENT, MAX_LINES, type PreparedNote } from './note-input.ts'
 
@@ -114,7 +115,9 @@ export function refuseUnfit(state: NoteState, whenTooLong?: 'too_large'): void {
   const problem =
     (isLonger(title, 500) && 'The title has more than 500 characters') ||
     (isLonger(noteType, 200) && 'The type has more than 200 characters') ||
-    (permalink !== null && isLonger(permalink, 500) && 'The permalink has more than 500 characters')
+    (permalink !== null &&
+      isLonger(permalink, MAX_PERMALINK) &&
+      `The permalink has more than ${MAX_PERMALINK} characters`)
   if (problem) throw new AppError('invalid_argument', problem)
   refuseLongText(content, whenTooLong)
 }

@@ -3,6 +3,7 @@ import type { Transaction } from '../../platform/storage/database.ts'
 import { type FoundNames, findExactNames, findNames } from '../link/store-names.ts'
 import { NAME_KINDS } from '../tables.ts'
 import { areTwins, nameKey } from '../text/name/name-key.ts'
+import { withEnding } from '../text/name/slug.ts'
 import type { NoteRef, Project } from './note.ts'
 import { permalinksTaken } from './store-notes.ts'
 
@@ -70,7 +71,7 @@ function refuseOccupied(filePath: string, others: readonly NoteRef[]): void {
 
 async function freePermalink(tx: Transaction, project: Project, wanted: string, ownId: number): Promise<string> {
   for (let first = 1; ; first += SUFFIXES_AT_A_TIME) {
-    const candidates = Array.from({ length: SUFFIXES_AT_A_TIME }, (_, index) => `${wanted}-${first + index}`)
+    const candidates = Array.from({ length: SUFFIXES_AT_A_TIME }, (_, index) => withEnding(wanted, `-${first + index}`))
     const taken = await permalinksTaken(tx, project.id, candidates, ownId)
     const free = candidates.find((candidate) => !taken.has(candidate))
     if (free !== undefined) return free

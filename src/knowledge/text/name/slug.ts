@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto'
+import { isLonger } from '../../../platform/text/is-longer.ts'
 import { normalForm } from '../normal-form.ts'
 import { KIND, kindOf } from './char-kind.ts'
 import { fileTypeStart } from './file-type.ts'
@@ -50,8 +52,26 @@ export function permalinkFor(
       .map((segment) => (segment === '-' ? name : segment))
       .join('/')
   }
-  if (!includeProject || project.permalink === '' || path.startsWith(`${project.permalink}/`)) return path
-  return `${project.permalink}/${path}`
+  const isWhole = !includeProject || project.permalink === '' || path.startsWith(`${project.permalink}/`)
+  return shortPermalink(isWhole ? path : `${project.permalink}/${path}`)
+}
+
+/** In code points, as the path of a note; its slug may be longer. */
+export const MAX_PERMALINK = 500
+const MARK_DIGITS = 8
+
+/** A long one is its beginning and a mark of the whole, so that two of them differ. */
+function shortPermalink(permalink: string): string {
+  if (!isLonger(permalink, MAX_PERMALINK)) return permalink
+  return withEnding(permalink, `-${hash('sha256', permalink).slice(0, MARK_DIGITS)}`)
+}
+
+/** The permalink with an ending, of as much of it as there is room for. */
+export function withEnding(permalink: string, ending: string): string {
+  const whole = permalink + ending
+  if (!isLonger(whole, MAX_PERMALINK)) return whole
+  const beginning = [...permalink].slice(0, MAX_PERMALINK - ending.length).join('')
+  return beginning.replace(/[-/.]+$/, '') + ending
 }
 
 function slugSegments(text: string): string {
