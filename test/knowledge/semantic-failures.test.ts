@@ -45,6 +45,24 @@ eachDatabase('vectors from a service that fails', ({ open }) => {
     assert.deepEqual({ status, embeddings, problem }, { status: 'ready', embeddings: 2, problem: null })
   })
 
+  test('what failed is tried again by itself, also when the alarm for it rings a moment too early', async () => {
+    const world = await openNotes(await open())
+    await using server = await new EmbeddingServer().listen()
+    const clock = new EarlyClock()
+    await using running = new RunningSync(world.deps.db, settingsOf(server), {
+      sync: clock,
+      provider: new HastyClock(),
+    })
+    server.answer = () => ({ status: 503, body: {} })
+    await createNote(world, 'A', 'some text')
+    await assert.rejects(running.sync.caughtUp(world.project.id), /answered 503/)
+    await running.sync.settled()
+    server.answer = () => undefined
+    const before = server.requests.length
+    await clock.advance(10_000)
+    await server.received(before + 1)
+  })
+
   test('a service that gives vectors of another size changes nothing that is stored', async () => {
     const world = await openNotes(await open())
     await using server = await new EmbeddingServer().listen()
@@ -277,6 +295,19 @@ eachDatabase('vectors from a service that fails', ({ open }) => {
     assert.equal((await storedVectors(world)).length, 1)
   })
 })
+
+/** Time goes on by a millisecond whenever somebody looks at it, and alarms ring a little before their time. */
+class EarlyClock extends FakeClock {
+  #looks = 0
+
+  override now(): number {
+    return super.now() + 1_000 * this.#looks++
+  }
+
+  override after(ms: number, callback: () => void): () => void {
+    return super.after(Math.max(0, ms - 1.5), callback)
+  }
+}
 
 /** What is told of the chunks of a note. */
 async function shownChunks(running: RunningSync, world: Awaited<ReturnType<typeof openNotes>>, noteId: string) {
