@@ -63,6 +63,29 @@ eachDatabase('vectors from a service that fails', ({ open }) => {
     await server.received(before + 1)
   })
 
+  test('a service that asks for minutes of patience is left alone for so long, also before it was ever reached', async () => {
+    const world = await openNotes(await open())
+    await createNote(world, 'A', 'some text')
+    await using server = await new EmbeddingServer().listen()
+    server.answer = () => ({ status: 429, headers: { 'retry-after': '240' }, body: {} })
+    for (const embedding_dimensions of [EMBEDDED_DIMENSIONS, null]) {
+      server.requests.length = 0
+      const [clock, provider] = [new FakeClock(), new FakeClock()]
+      const settings = { ...settingsOf(server), embedding_dimensions }
+      await using running = new RunningSync(world.deps.db, settings, { sync: clock, provider })
+      await server.received(1)
+      await running.sync.settled()
+      for (let minutes = 0; minutes < 3; minutes++) {
+        await Promise.all([clock.advance(60_000), provider.advance(60_000)])
+        await running.sync.settled()
+      }
+      assert.equal(server.requests.length, 1)
+      await Promise.all([clock.advance(70_000), provider.advance(70_000)])
+      await running.sync.settled()
+      assert.equal(server.requests.length, 2)
+    }
+  })
+
   test('a service that gives vectors of another size changes nothing that is stored', async () => {
     const world = await openNotes(await open())
     await using server = await new EmbeddingServer().listen()

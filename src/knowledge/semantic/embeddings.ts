@@ -2,6 +2,7 @@ import { AppError, isAppError } from '../../platform/errors/app-error.ts'
 import { ignoreFailure } from '../../platform/errors/ignore-failure.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
 import type { Database } from '../../platform/storage/database.ts'
+import { CallFailed } from './call-failed.ts'
 import {
   type ConfiguredModel,
   configuredModel,
@@ -60,7 +61,7 @@ export class Embeddings implements AsyncDisposable {
     return this.#problem?.message ?? null
   }
 
-  /** `unavailable` when it cannot be opened; it is tried again at most every few seconds. */
+  /** `unavailable` when it cannot be opened; it is tried again at most every few seconds, or when a service says so. */
   async current(): Promise<EmbeddingProvider> {
     const { clock } = this.#options
     if (this.#problem !== undefined && clock.elapsedMs() < this.#restsUntilMs) throw this.#problem
@@ -162,7 +163,8 @@ export class Embeddings implements AsyncDisposable {
       return this.#opened
     } catch (error) {
       this.#current = undefined
-      this.#restsUntilMs = clock.elapsedMs() + REST_MS
+      const askedMs = error instanceof CallFailed ? error.retryAfterMs : undefined
+      this.#restsUntilMs = clock.elapsedMs() + Math.max(REST_MS, askedMs ?? 0)
       const message = 'The embedding provider does not work: see "commonplace doctor"'
       const problem = isAppError(error) ? error : new AppError('unavailable', message, { cause: error })
       if (this.#problem?.message !== problem.message) log.warn({ err: error }, 'searching by words only')

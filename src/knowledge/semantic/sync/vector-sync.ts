@@ -207,8 +207,9 @@ export class NoteVectorSync implements VectorSync {
     if (db.engine === 'postgres') this.#bell.ringIn(Math.max(LOOK_EVERY_MS, this.#options.settings.index_delay_ms))
     const modelId = await this.#opened()
     if (modelId === null) return
+    const startedAt = this.#now()
     const waiting = [
-      ...new Set([...(await waitingProjects(db, modelId, this.#now())), ...(await this.#lossyNow(modelId))]),
+      ...new Set([...(await waitingProjects(db, modelId, startedAt)), ...(await this.#lossyNow(modelId))]),
     ]
     for (let projectId = waiting.shift(); projectId !== undefined && !signal.aborted; projectId = waiting.shift()) {
       const outcome = await this.#turn({ projectId, modelId }, signal, hurry)
@@ -217,7 +218,8 @@ export class NoteVectorSync implements VectorSync {
     }
     await this.#answerWaiters(modelId)
     if (!this.#isLookedThrough) await this.#lookThrough(modelId, signal)
-    const due = await nextDue(db, modelId, this.#now())
+    // Alarms ring a little early at times: what fell due since the round began was not among those that waited.
+    const due = await nextDue(db, modelId, startedAt)
     if (due !== null) this.#bell.ringIn(Math.max(0, (due - this.#now()) / MICROS_PER_MS))
   }
 
@@ -329,7 +331,8 @@ export class NoteVectorSync implements VectorSync {
   async #fail(key: SyncKey, state: SyncState, error: ProviderFailed): Promise<void> {
     const { db, log } = this.#options
     const failures = state.failures + 1
-    const delayMs = retryDelayMs(failures, BACKOFF)
+    // No longer than this in any case: the time stays after a restart, with which an operator may have mended what was wrong.
+    const delayMs = Math.max(retryDelayMs(failures, BACKOFF), Math.min(error.retryAfterMs, BACKOFF.maxMs))
     log.warn({ err: error, projectId: key.projectId, delayMs }, 'notes could not be embedded; they are tried again')
     const failure = {
       failures,
