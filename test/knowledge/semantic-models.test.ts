@@ -324,6 +324,38 @@ eachDatabase('another embedding model', ({ open }) => {
     )
   })
 
+  test('a model that is set again while its vectors were being removed gets back those that are gone', async () => {
+    const world = await openNotes(await open())
+    const { db } = world.deps
+    await using server = await new EmbeddingServer().listen()
+    const old = { ...settingsOf(server, 'old'), embedding_batch_size: 1_000 }
+    const bullets = Array.from({ length: 300 }, (_, at) => `- bullet ${at}\n`).join('')
+    for (const title of ['A', 'B']) await createNote(world, title, bullets)
+    {
+      await using running = new RunningSync(db, old)
+      await running.sync.caughtUp(world.project.id)
+      await running.sync.settled()
+    }
+    const before = await storedVectors(world)
+    const write = db.write
+    const removed = Promise.withResolvers<void>()
+    {
+      await using running = new RunningSync(db, { ...settingsOf(server, 'new'), embedding_batch_size: 1_000 })
+      db.write = async (...parameters) => {
+        const answer = await write.apply(db, parameters as never)
+        if (answer === 500) removed.resolve(running.stop())
+        return answer as never
+      }
+      await removed.promise
+    }
+    db.write = write
+    await using running = new RunningSync(db, old)
+    await running.sync.settled()
+    const after = (await storedVectors(world)).filter(({ modelId }) => modelId === before[0]?.modelId)
+    const placesOf = (rows: typeof before) => new Set(rows.map(({ note, key }) => `${note} ${key}`))
+    assert.deepEqual(placesOf(after), placesOf(before))
+  })
+
   test('the built-in model takes over from a service, and the other way round', async () => {
     const world = await openNotes(await open())
     await using server = await new EmbeddingServer().listen()

@@ -153,6 +153,10 @@ export async function forgetFailures(tx: Transaction, key: SyncKey, noteIds: rea
 
 /** Some rows of a model that is not used any more. How many; 0 when it is gone. */
 export async function removeModelRows(tx: Transaction, key: SyncKey, limit: number): Promise<number> {
+  // Who comes back to the model before all of it is gone must look at every note again.
+  await sql`
+    update project_embeddings set synced_seq = 0
+    where project_id = ${key.projectId} and model_id = ${key.modelId} and synced_seq > 0`.execute(tx.query)
   for (const table of ['note_vectors', 'note_embeddings', 'embedding_failures'] as const) {
     const column = sql.raw(table === 'note_vectors' ? 'id' : 'note_id')
     const { numAffectedRows } = await sql`
