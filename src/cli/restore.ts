@@ -1,9 +1,17 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
-import { checkBackup, type RestoreProgress, type RestoreResult, restoreBackup } from '../platform/backup/restore.ts'
+import { writeOutdatedRows } from '../knowledge/index.ts'
+import {
+  checkBackup,
+  type RestoreOptions,
+  type RestoreProgress,
+  type RestoreResult,
+  restoreBackup,
+} from '../platform/backup/restore.ts'
 import { SystemClock } from '../platform/clock/clock.ts'
 import { processEnvironment } from '../platform/config/environment.ts'
 import { createLogger } from '../platform/logging/logger.ts'
+import { openDatabase } from '../platform/storage/open.ts'
 import { loadSettings } from '../settings.ts'
 import { printJson } from './print-json.ts'
 import { Progress } from './progress.ts'
@@ -30,11 +38,25 @@ export function restoreCommand(): Command {
       const log = createLogger({ level: 'warn', format: 'readable', destination: process.stderr })
       const work = flags.check
         ? checkBackup({ file, onProgress })
-        : restoreBackup({ file, dataDir, databaseUrl, clock, log, onProgress })
+        : restore({ file, dataDir, databaseUrl, clock, log, onProgress }, progress)
       const result = await work.finally(() => progress.end())
       if (flags.json) return printJson(result)
       console.log(flags.check ? `${file} is whole: ${summary(result)}` : `restored ${summary(result)}`)
     })
+}
+
+/**
+ * A dump has no index of words. On PostgreSQL it is made here: a server that starts meanwhile, or after an interrupt, does the rest,
+ * but until then its searches would find only a part and not say so. On SQLite they wait for it.
+ */
+async function restore(options: RestoreOptions, progress: Progress): Promise<RestoreResult> {
+  const result = await restoreBackup(options)
+  if (!options.databaseUrl) return result
+  await using db = await openDatabase({ ...options, poolSize: 2 })
+  await writeOutdatedRows(db, {
+    onProgress: (written) => progress.report('indexing', written, result.rows.notes ?? 0),
+  })
+  return result
 }
 
 function summary({ rows, schema }: RestoreResult): string {

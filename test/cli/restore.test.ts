@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
+import pg from 'pg'
 import { postgresUnavailable } from '../support/postgres.ts'
 import { createDatabase } from '../support/postgres-database.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
@@ -69,6 +70,34 @@ describe('commonplace restore', () => {
       await using copy = await startServer({ dataDir, databaseUrl: database.url, ...restored })
       await assertKnowsTheOldToken(copy)
     }
+    await database.drop()
+  })
+
+  test('from PostgreSQL into PostgreSQL brings the words of notes along', {
+    skip: postgresUnavailable() ?? false,
+  }, async () => {
+    const file = join(directory, 'postgres.jsonl.gz')
+    {
+      await using source = await startServer({ engine: 'postgres' })
+      const headers = { 'content-type': 'application/json' }
+      const post = async (path: string, body: unknown) => {
+        const response = await fetch(source.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+        return response.json() as Promise<{ external_id: string }>
+      }
+      const { external_id: project } = await post('/v2/projects/resolve', { identifier: 'main' })
+      await post(`/v2/${project}/knowledge/entities`, { title: 'Coffee', content: 'a bitter taste' })
+      const flags = ['--data-dir', source.dataDir, '--database-url', source.databaseUrl as string]
+      assert.equal((await runCommand(['backup', file, ...flags])).status, 0)
+    }
+    const database = await createDatabase({ migrated: false })
+    const flags = ['--data-dir', tempDir(), '--database-url', database.url]
+    const { status, stderr } = await runCommand(['restore', file, ...flags])
+    assert.equal(status, 0, stderr)
+    const client = new pg.Client(database.url)
+    await client.connect()
+    const { rows } = await client.query("select 1 from note_search where document @@ 'bitter'::tsquery")
+    await client.end()
+    assert.equal(rows.length, 1)
     await database.drop()
   })
 

@@ -99,4 +99,24 @@ eachDatabase('recurring work', ({ open, openAgain }) => {
     await bench.turn()
     assert.equal(runs, 2)
   })
+
+  it('is done at every start where that is asked for, also when a restored backup says that it is due later', async () => {
+    const db = await open()
+    const clock = new FakeClock()
+    let runs = 0
+    for (let start = 1; start <= 2; start++) {
+      const bench = jobBench(db, { clock })
+      bench.engine.recurring({
+        name: 'left-over',
+        everyMs: 3_600_000,
+        atStart: true,
+        run: async () => {
+          runs++
+        },
+      })
+      await bench.turn()
+      assert.equal(runs, start)
+      assert.equal((await bench.rows()).length, 1)
+    }
+  })
 })

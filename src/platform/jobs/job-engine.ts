@@ -55,7 +55,8 @@ export interface JobEngineOptions {
 interface Lane {
   kind: JobKind
   handler: JobHandler<unknown>
-  everyMs: number | null
+  /** At what distance from a start it must be due, where it is recurring. */
+  dueWithinMs: number | null
   running: number
   dirty: boolean
   nextDueAt: Micros
@@ -102,7 +103,8 @@ export class JobEngine {
 
   recurring(recurring: Recurring): void {
     const handler = recurringHandler(recurring, this.#clock)
-    this.#addLane(recurringKind(recurring), handler as JobHandler<unknown>, recurring.everyMs)
+    const dueWithinMs = recurring.atStart === true ? 0 : recurring.everyMs
+    this.#addLane(recurringKind(recurring), handler as JobHandler<unknown>, dueWithinMs)
   }
 
   /** The job exists exactly when the transaction was committed. */
@@ -162,10 +164,10 @@ export class JobEngine {
     return jobStatistics(this.#db)
   }
 
-  #addLane(kind: JobKind, handler: JobHandler<unknown>, everyMs: number | null): void {
+  #addLane(kind: JobKind, handler: JobHandler<unknown>, dueWithinMs: number | null): void {
     if (this.#lanes.has(kind.name)) throw new RangeError(`Jobs of kind "${kind.name}" have a handler already`)
     if (this.#loop !== undefined) throw new Error('Register every kind of job before the engine starts')
-    this.#lanes.set(kind.name, { kind, handler, everyMs, running: 0, dirty: true, nextDueAt: NEVER })
+    this.#lanes.set(kind.name, { kind, handler, dueWithinMs, running: 0, dirty: true, nextDueAt: NEVER })
   }
 
   // An empty name is a signal after a gap: anything may have happened.
@@ -304,10 +306,11 @@ export class JobEngine {
   async #prepare(): Promise<void> {
     if (this.#options.alone) while ((await this.#recover(NEVER)) === LARGEST_RECOVERY);
     const now = this.#clock.now()
-    const recurring = [...this.#lanes.values()].filter((lane) => lane.everyMs !== null)
+    const recurring = [...this.#lanes.values()].filter((lane) => lane.dueWithinMs !== null)
     if (recurring.length > 0) {
       await this.#db.write(async (tx) => {
-        for (const lane of recurring) await ensureRecurring(tx, lane.kind as JobKind<null>, lane.everyMs as number, now)
+        for (const { kind, dueWithinMs } of recurring)
+          await ensureRecurring(tx, kind as JobKind<null>, dueWithinMs as number, now)
       })
     }
     this.#prepared = true

@@ -12,6 +12,8 @@ export interface Recurring {
   /** Name of its kind of job. */
   name: string
   everyMs: number
+  /** Whether a start makes it due at once: for what a restored backup or another version may have left to do. */
+  atStart?: boolean
   /** As for any job: aborts the signal, counts as a failure. */
   timeoutMs?: number
   run(context: JobContext, job: Job): Promise<void>
@@ -44,11 +46,11 @@ export function nextOccurrence(lastAt: Micros, everyMs: number, now: Micros): Mi
   return lastAt + (missed + 1) * every
 }
 
-/** Sees to it that the job is there, whichever process starts first, and is due within the interval set now. */
+/** Sees to it that the job is there, whichever process starts first, and is due in time: within the interval set now, or at once. */
 export async function ensureRecurring(
   tx: Transaction,
   kind: JobKind<null>,
-  everyMs: number,
+  withinMs: number,
   now: Micros,
 ): Promise<void> {
   const live = await tx.run(liveJobsOfKey, { kind: kind.name, key: KEY })
@@ -56,7 +58,7 @@ export async function ensureRecurring(
     await enqueueJob(tx, { kind, key: KEY, payload: null }, now)
     return
   }
-  const latest = now + everyMs * MICROS_PER_MS
+  const latest = now + withinMs * MICROS_PER_MS
   const tooLate = live.some((job) => job.state === 'waiting' && job.due_at > latest)
   if (tooLate) await enqueueJob(tx, { kind, key: KEY, payload: null, dueAt: latest }, now)
 }

@@ -18,8 +18,10 @@ export function searchJobs({ db, jobs }: Pick<KnowledgeDeps, 'db' | 'jobs'>): vo
   jobs.recurring({
     name: 'knowledge.search-rows',
     everyMs: EVERY_MS,
+    // NOTE A backup brings the job along, due when it was due there, but not the rows.
+    atStart: true,
     async run({ signal, log }) {
-      const written = await writeOutdatedRows(db, signal)
+      const written = await writeOutdatedRows(db, { signal })
       if (written > 0) log.info({ written }, 'notes were added to the index of words anew')
     },
   })
@@ -27,8 +29,16 @@ export function searchJobs({ db, jobs }: Pick<KnowledgeDeps, 'db' | 'jobs'>): vo
 
 const IN_PROJECT = { alone: true, isolation: 'read committed' } as const
 
+export interface OutdatedRowsOptions {
+  signal?: AbortSignal
+  onProgress?: (written: number) => void
+}
+
 /** How many notes were written. */
-export async function writeOutdatedRows(db: Database, signal?: AbortSignal): Promise<number> {
+export async function writeOutdatedRows(
+  db: Database,
+  { signal, onProgress }: OutdatedRowsOptions = {},
+): Promise<number> {
   let written = 0
   for (let after = 0; ; ) {
     const notes = await notesWithoutRows(db, after, BATCH)
@@ -41,6 +51,7 @@ export async function writeOutdatedRows(db: Database, signal?: AbortSignal): Pro
       }, IN_PROJECT)
     }
     written += notes.length
+    onProgress?.(written)
     if (notes.length < BATCH) return written
     after = (notes.at(-1) as { id: number }).id
   }
