@@ -112,6 +112,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   const idempotency = new Idempotency({ db, clock })
   idempotency.schedulePurge(jobs)
+  if (db.engine === 'sqlite') await idempotency.releaseAll()
   const denials = new DenialRecorder({ db, clock, log: named(log, 'audit') })
 
   const server = await createHttpServer({

@@ -51,6 +51,18 @@ eachDatabase('idempotency keys', ({ open, openAgain }) => {
     }
   })
 
+  it('of requests that ran when the only server died are free at its next start, those with an answer are not', async () => {
+    const db = await open()
+    const clock = new FakeClock()
+    const before = new Idempotency({ db, clock })
+    await first(before, request({ key: 'cut-off' }))
+    await before.keep(await first(before, request({ key: 'answered' })), ANSWER)
+    const after = new Idempotency({ db, clock })
+    await after.releaseAll()
+    await first(after, request({ key: 'cut-off' }))
+    assert.deepEqual(await after.begin(request({ key: 'answered' })), { kind: 'repeat', answer: ANSWER })
+  })
+
   it('belong to one caller and one route', async () => {
     const idempotency = new Idempotency({ db: await open(), clock: new FakeClock() })
     await idempotency.keep(await first(idempotency, request()), ANSWER)

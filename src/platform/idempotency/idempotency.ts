@@ -4,10 +4,10 @@
  *            claim                     keep
  *   (none) ────────► running ───────────────────► answered ──── 24 h ───► (none)
  *      ▲                │
- *      └────────────────┘ release: the answer may be another one next time; or abandoned for a minute (a crash)
+ *      └────────────────┘ release: the answer may be another one next time; or abandoned for a minute (a crash; on SQLite until the next start)
  *
  * Every arrow is one transaction, so it holds between several processes as well. What the request itself does is
- * another transaction: when a process dies between the two, a repeat runs the request again after that minute. An
+ * another transaction: when a process dies between the two, a repeat runs the request again after that minute or start. An
  * operation whose second run would fail says in its own transaction that it was done (`keepDone`), and a repeat is
  * answered from what is there; or keeps its answer there (`keepIn`). One of several transactions makes sure in each that
  * the claim is still its own (`renew`).
@@ -20,6 +20,7 @@ import type { PersonalDataPart } from '../personal-data/personal-data.ts'
 import type { Database, Transaction } from '../storage/database.ts'
 import { emailMention, mentionsIn, userMention } from './mentions.ts'
 import {
+  abandonKeys,
   claimKey,
   deleteKeysOf,
   deleteOldKeys,
@@ -150,6 +151,12 @@ export class Idempotency {
   /** The next request with the key runs. */
   async release(claim: Claim): Promise<void> {
     await this.#db.write((tx) => releaseKey(tx, claim), { isolation: 'read committed' })
+  }
+
+  /** At the start of a server that is alone with its database: whatever still runs by the record, ran in a process that is gone. */
+  async releaseAll(): Promise<void> {
+    const abandoned = this.#clock.now() - ABANDONED_MS * MICROS_PER_MS
+    await this.#db.write((tx) => abandonKeys(tx, abandoned))
   }
 
   async purge(signal?: AbortSignal): Promise<void> {

@@ -135,6 +135,16 @@ export async function releaseKey(tx: Transaction, claim: KeyPlace & { created_at
     .execute()
 }
 
+/** Makes all that have no answer so old that they are free; those before `abandoned` are. */
+export async function abandonKeys(tx: Transaction, abandoned: Micros): Promise<void> {
+  await tx.query
+    .updateTable('idempotency_keys')
+    .set({ created_at: abandoned - 1 })
+    .where('created_at', '>=', abandoned)
+    .where('status', 'is', null)
+    .execute()
+}
+
 export async function deleteKeysOf(tx: Transaction, subject: string, mentions: readonly string[]): Promise<void> {
   await tx.query.deleteFrom('idempotency_keys').where('subject', '=', subject).execute()
   const mentioning = await tx.query
