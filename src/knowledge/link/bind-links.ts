@@ -155,14 +155,16 @@ export function waitedKeys(project: Project, note: NoteRef, names: readonly Name
   const keys = new Set(names.map(({ key }) => key))
   keys.add(nameKey(note.external_id))
   const aliases = names.map(({ value }) => value).filter((value) => value !== '')
-  // `std::vector` is asked for as `std/vector`, behind the name of the project, too.
-  for (const text of [note.title, note.file_path, ...aliases]) {
-    keys.add(nameKey(prefix + text)).add(nameKey(prefix + withSlash(text)))
+  const ask = (text: string) => {
+    keys.add(nameKey(prefix + text))
+    // `std::vector` is asked for as `std/vector`, behind the name of the project, too.
+    if (text.includes('::')) keys.add(nameKey(prefix + withSlash(text)))
   }
+  for (const text of [note.title, note.file_path, ...aliases]) ask(text)
   const permalinks = retired(names, NAME_KINDS.retiredPermalink)
   if (note.permalink !== null) permalinks.push(note.permalink)
   for (const permalink of permalinks) {
-    keys.add(nameKey(prefix + permalink)).add(nameKey(prefix + withSlash(permalink)))
+    ask(permalink)
     if (permalink.startsWith(prefix)) keys.add(nameKey(permalink.slice(prefix.length)))
   }
   for (const whole of [note.file_path, ...retired(names, NAME_KINDS.retiredPath)]) {
