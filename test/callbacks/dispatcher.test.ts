@@ -5,6 +5,7 @@ import type { MessageInitShape } from '@bufbuild/protobuf'
 import { MOST_BYTES } from '../../src/callbacks/deliver/lane.ts'
 import { listAttempts } from '../../src/callbacks/run/store-attempts.ts'
 import type { FailureSchema } from '../../src/gen/temporal/api/failure/v1/message_pb.js'
+import { createLogger } from '../../src/platform/logging/logger.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { startReceiver } from '../support/receivers/receiver.ts'
 import { DeliveryWorld } from './delivery-world.ts'
@@ -222,6 +223,18 @@ eachDatabase('delivery', (context) => {
     for (const response of held) response.end()
     for (let n = 0; n < 6; n++) await world.until(`c-${n}`, isClosed)
     assert.deepEqual([receiver.requests.all.length, lane.bytes], [6, 0])
+  })
+
+  test('the log says of which namespace a callback timed out, also where nothing was sent', async () => {
+    const { promise: line, resolve } = Promise.withResolvers<string>()
+    const log = createLogger({ level: 'warn', format: 'json', destination: { write: resolve } })
+    await using world = await DeliveryWorld.open(await context.open())
+    await using logged = await DeliveryWorld.over(world.namespace, log)
+    await logged.start('c', 'http://127.0.0.1:9', { delaySeconds: 600, timeoutSeconds: 5 })
+    logged.run()
+    await logged.passUntil('c', isClosed)
+    const { event, namespace, callbackId } = JSON.parse(await line)
+    assert.deepEqual([event, namespace, callbackId], ['callback.timed_out', 'default', 'c'])
   })
 
   test('a limit of the namespace that is lifted holds at once for what waits because of it', async () => {

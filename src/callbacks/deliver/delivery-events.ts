@@ -3,6 +3,7 @@ import type { Logger } from '../../platform/logging/logger.ts'
 import { Counter, type Metric, type Metrics } from '../../platform/telemetry/metrics.ts'
 import { type Series, Timings } from '../../platform/telemetry/timings.ts'
 import type { BreakerChange } from '../destination/breaker.ts'
+import type { NamespacePolicies } from '../namespace/namespace-policies.ts'
 import type { StoredRun } from '../run/run.ts'
 import type { RunWatch } from '../run/run-watch.ts'
 import type { Changed } from '../state/run-event.ts'
@@ -13,6 +14,7 @@ export interface DeliveryEventsOptions {
   log: Logger
   metrics: Metrics
   watch: RunWatch
+  namespaces: Pick<NamespacePolicies, 'findById'>
 }
 
 // Whoever starts callbacks names their destinations: beyond this number they are counted together.
@@ -23,6 +25,7 @@ const OTHER = 'other'
 export class DeliveryEvents {
   readonly #log: Logger
   readonly #watch: RunWatch
+  readonly #namespaces: DeliveryEventsOptions['namespaces']
   readonly #timings = new Timings({
     name: 'callback_outbound_latency',
     help: 'Seconds from the start of an attempt to the end of its answer.',
@@ -33,9 +36,10 @@ export class DeliveryEvents {
   /** What came of attempts at one destination is mostly the same. */
   readonly #last = new WeakMap<Lane, { namespace: string; outcome: string; series: Series }>()
 
-  constructor({ log, metrics, watch }: DeliveryEventsOptions) {
+  constructor({ log, metrics, watch, namespaces }: DeliveryEventsOptions) {
     this.#log = log
     this.#watch = watch
+    this.#namespaces = namespaces
     const timings = this.#timings
     metrics.registry.registerMetric(timings as unknown as Metric)
     new Counter({
@@ -73,12 +77,18 @@ export class DeliveryEvents {
 
   timedOut(run: StoredRun): void {
     this.#watch.notify(run.runNumber)
-    const facts = { callbackId: run.callbackId, runId: run.runId, attempts: run.record.attempt }
-    this.#log.warn({ ...facts, event: 'callback.timed_out' }, 'a callback did not arrive in its time')
+    void this.#tellTimedOut(run)
   }
 
   scheduled(run: StoredRun): void {
     this.#watch.notify(run.runNumber)
+  }
+
+  /** It may have no lane here, which would know the namespace. An id alone names no callback. */
+  async #tellTimedOut({ namespaceId, callbackId, runId, record }: StoredRun): Promise<void> {
+    const found = await this.#namespaces.findById(namespaceId).catch(() => null)
+    const facts = { namespace: found?.name, callbackId, runId, attempts: record.attempt }
+    this.#log.warn({ ...facts, event: 'callback.timed_out' }, 'a callback did not arrive in its time')
   }
 
   #seriesOf(lane: Lane, outcome: string): Series {

@@ -34,7 +34,7 @@ export function createRuntime(
     log,
     lanes,
     attempter: new Attempter({ db, clock, log, cipher, courier, namespaces, lanes }),
-    events: new DeliveryEvents({ log, metrics, watch }),
+    events: new DeliveryEvents({ log, metrics, watch, namespaces }),
     owner: newId(),
   })
   return {
