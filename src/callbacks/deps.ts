@@ -5,6 +5,7 @@ import type { Outbound } from '../platform/outbound/outbound-request.ts'
 import type { Cipher } from '../platform/secrets/cipher.ts'
 import type { Database } from '../platform/storage/database.ts'
 import type { Metrics } from '../platform/telemetry/metrics.ts'
+import type { InputMemory } from './deliver/input-memory.ts'
 import type { DomainRules } from './deliver/lanes.ts'
 import type { CallbacksSettings } from './settings.ts'
 
@@ -20,6 +21,8 @@ export interface CallbacksDeps {
   cipher: Cipher
   /** What carries requests out; without it a client of the callbacks' own does. */
   outbound?: Outbound
+  /** For what is large and in flight; of its own unless given. */
+  inputMemory?: InputMemory
   /** Without them every host may be called. */
   domains?: DomainRules
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
+import { InputMemory } from '../../src/callbacks/deliver/input-memory.ts'
 import type { NamespaceId } from '../../src/callbacks/namespace/namespace.ts'
 import type { ActiveNamespace } from '../../src/callbacks/namespace/namespace-policies.ts'
 import { type CallbackRuntime, createRuntime } from '../../src/callbacks/run/runtime.ts'
@@ -56,11 +57,16 @@ export class DeliveryWorld implements AsyncDisposable {
     return DeliveryWorld.over(await anotherProcess(this.namespace, db))
   }
 
-  static async over(namespace: NamespaceWorld, log?: Logger): Promise<DeliveryWorld> {
-    return new DeliveryWorld(namespace, (await defaultNamespace(namespace)).id, log)
+  static async over(namespace: NamespaceWorld, log?: Logger, memory?: InputMemory): Promise<DeliveryWorld> {
+    return new DeliveryWorld(namespace, (await defaultNamespace(namespace)).id, log, memory)
   }
 
-  constructor(namespace: NamespaceWorld, namespaceId: NamespaceId, log: Logger = silentLogger()) {
+  constructor(
+    namespace: NamespaceWorld,
+    namespaceId: NamespaceId,
+    log: Logger = silentLogger(),
+    inputMemory = new InputMemory(),
+  ) {
     this.namespace = namespace
     this.#namespaceId = namespaceId
     const { db, clock, settings, cipher, policies } = namespace
@@ -74,6 +80,7 @@ export class DeliveryWorld implements AsyncDisposable {
       cipher,
       metrics: createMetrics({ process: false }),
       namespaces: policies,
+      inputMemory,
     })
   }
 

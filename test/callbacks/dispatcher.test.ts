@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import type { MessageInitShape } from '@bufbuild/protobuf'
+import { InputMemory } from '../../src/callbacks/deliver/input-memory.ts'
 import { MOST_BYTES } from '../../src/callbacks/deliver/lane.ts'
 import { listAttempts } from '../../src/callbacks/run/store-attempts.ts'
 import type { FailureSchema } from '../../src/gen/temporal/api/failure/v1/message_pb.js'
@@ -198,6 +199,35 @@ eachDatabase('delivery', (context) => {
     for (let n = 0; n < 20; n++) await later.until(`c-${n}`, isClosed)
     assert.deepEqual(new Set(receiver.requests.all.map(({ body }) => body.toString())), new Set([data]))
     assert.deepEqual([receiver.requests.all.length, lane.bytes], [20, 0])
+  })
+
+  test('large inputs of all destinations share some memory, and small ones do not wait for it', async () => {
+    let answer = () => {}
+    await using slow = await startReceiver({
+      answer: (_request, response) => {
+        answer = () => response.end()
+        return null
+      },
+    })
+    await using quick = await startReceiver()
+    const { namespace } = await DeliveryWorld.open(await context.open(), '  request_timeout: 1h\n')
+    await using world = await DeliveryWorld.over(namespace, undefined, new InputMemory(150_000))
+    world.run()
+    const data = JSON.stringify('x'.repeat(100_000))
+    await world.start('first', slow.url, { data })
+    await slow.requests.next()
+    await world.start('large', quick.url, { data })
+    await world.start('small', quick.url)
+    await world.until('small', isClosed)
+    // How large it is has to be asked for when its backoff is over.
+    quick.script({ status: 500 })
+    await world.start('again', quick.url)
+    await world.until('again', ({ state }) => state === 'BACKING_OFF')
+    await world.namespace.clock.advance(1_010)
+    await world.until('again', isClosed)
+    assert.equal((await world.find('large')).record.attempt, 0)
+    answer()
+    await world.until('large', isClosed)
   })
 
   test('failures that are sent as much more than is stored are sent a few at a time', async () => {

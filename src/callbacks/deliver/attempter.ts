@@ -9,12 +9,13 @@ import { requestHeaders } from '../destination/send/request-headers.ts'
 import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-policies.ts'
 import type { AttemptRecord, WaitingRun } from '../run/run.ts'
 import type { Sendable } from '../run/sendable.ts'
-import { findInput } from '../run/store-runs.ts'
+import { findCompletionBytes, findInput } from '../run/store-runs.ts'
 import { openSendable, StoredCallbackUnreadable } from '../run/stored-callback.ts'
 import type { RetryPolicy } from '../state/retry-policy.ts'
 import type { RunEvent } from '../state/run-event.ts'
 import { admitAttempt, attemptTimeoutMicros } from '../state/run-record.ts'
 import { claimNeededUntil } from './claims.ts'
+import type { HeldMemory, InputMemory } from './input-memory.ts'
 import { bytesOf, type Lane } from './lane.ts'
 import type { Lanes } from './lanes.ts'
 
@@ -28,6 +29,9 @@ export interface Attempted {
   isSent: boolean
 }
 
+// Smaller ones are bounded by how many may be in flight.
+const LARGE_BYTES = 64 * 1024
+
 type MakeRoom = (bytes: number) => Promise<void>
 
 export interface AttempterOptions {
@@ -38,6 +42,7 @@ export interface AttempterOptions {
   courier: Courier
   namespaces: NamespacePolicies
   lanes: Lanes
+  memory: InputMemory
 }
 
 /** Makes one attempt: what is sent, where to, for how long, and what came of it. */
@@ -59,8 +64,11 @@ export class Attempter {
     lanes.use(lane, namespace)
     // What is sent may be larger than what is stored, or smaller than what was kept free for it.
     let more: number | null = null
+    const isRead = run.sendable !== undefined || run.input !== undefined
+    const held = isRead ? null : await this.#hold(lane, run, signal)
     const makeRoom = async (bytes: number) => {
       const difference = bytes - bytesOf(run)
+      held?.shrinkTo(bytes)
       await lane.makeRoom(difference, signal)
       more = difference
       if (difference < 0 && lane.queued > 0) lanes.onChange(lane)
@@ -69,7 +77,16 @@ export class Attempter {
       return await this.#attempt(run, namespace, signal, makeRoom)
     } finally {
       if (more !== null) lane.giveRoom(more)
+      held?.giveBack()
     }
+  }
+
+  /** Memory for its input. Those that are not large wait for none, so they are told apart where it is short. */
+  async #hold(lane: Lane, run: WaitingRun, signal: GiveUpSignal): Promise<HeldMemory | null> {
+    const { db, memory } = this.#options
+    const isKnown = run.completionBytes !== undefined || memory.isFree(bytesOf(run))
+    const bytes = isKnown ? bytesOf(run) : await findCompletionBytes(db, run.runNumber)
+    return bytes <= LARGE_BYTES ? null : memory.take(lane.destinationId, bytes, signal)
   }
 
   async #attempt(

@@ -3,6 +3,7 @@ import { named } from '../../platform/logging/logger.ts'
 import { Attempter } from '../deliver/attempter.ts'
 import { DeliveryEvents } from '../deliver/delivery-events.ts'
 import { Dispatcher } from '../deliver/dispatcher.ts'
+import { InputMemory } from '../deliver/input-memory.ts'
 import { Lanes } from '../deliver/lanes.ts'
 import type { CallbacksDeps } from '../deps.ts'
 import { Courier, type CourierOptions } from '../destination/send/courier.ts'
@@ -23,7 +24,7 @@ export function createRuntime(
   deps: CallbacksDeps & { namespaces: NamespacePolicies },
   outbound: Omit<CourierOptions, 'clock'> = {},
 ): CallbackRuntime {
-  const { db, clock, cipher, namespaces, metrics } = deps
+  const { db, clock, cipher, namespaces, metrics, inputMemory: memory = new InputMemory() } = deps
   const log = named(deps.log, 'delivery')
   const lanes = new Lanes({ db, clock, log, namespaces, domains: deps.domains })
   const watch = new RunWatch({ db, clock })
@@ -33,7 +34,7 @@ export function createRuntime(
     clock,
     log,
     lanes,
-    attempter: new Attempter({ db, clock, log, cipher, courier, namespaces, lanes }),
+    attempter: new Attempter({ db, clock, log, cipher, courier, namespaces, lanes, memory }),
     events: new DeliveryEvents({ log, metrics, watch, namespaces }),
     owner: newId(),
   })

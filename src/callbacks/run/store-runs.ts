@@ -124,6 +124,16 @@ export async function findInput(reader: Reader, runNumber: number): Promise<RunI
   return row && { callback: row.callback, completion: row.completion, searchAttributes: row.search_attributes }
 }
 
+const completionBytesOf = statement<{ runNumber: number }, { bytes: number }>(
+  (_query, p) => sql`select length(completion) as bytes from callback_inputs where run_number = ${p('runNumber')}`,
+)
+
+/** Without reading it; 0 when it is gone. */
+export async function findCompletionBytes(reader: Reader, runNumber: number): Promise<number> {
+  const [row] = await reader.run(completionBytesOf, { runNumber })
+  return row?.bytes ?? 0
+}
+
 export function readFailure(json: string | null | undefined): StoredFailure | null {
   return json == null ? null : (JSON.parse(json) as StoredFailure)
 }

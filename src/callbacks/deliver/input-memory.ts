@@ -1,0 +1,96 @@
+import type { GiveUpSignal } from '../../platform/outbound/give-up.ts'
+
+// What is in flight lies here once, and once more in the thread that sends it.
+const MOST_BYTES = 128 * 1024 * 1024
+
+/** Memory that an attempt has. */
+export interface HeldMemory {
+  /** It turned out to need less. */
+  shrinkTo(bytes: number): void
+  giveBack(): void
+}
+
+interface Waiting {
+  readonly destinationId: number
+  readonly bytes: number
+  go(): void
+}
+
+/**
+ * Memory for inputs that are read when their attempt begins, of all destinations together: each lane has a bound of its own, but there may
+ * be any number of lanes. When some is free, whoever waits for the destination that has the least gets it: those that are slow leave
+ * room for the others.
+ */
+export class InputMemory {
+  readonly #most: number
+  #used = 0
+  readonly #usedBy = new Map<number, number>()
+  readonly #waiting = new Set<Waiting>()
+
+  constructor(most = MOST_BYTES) {
+    this.#most = most
+  }
+
+  /** Whether nobody who wants so much has to wait. */
+  isFree(bytes: number): boolean {
+    return this.#waiting.size === 0 && this.#hasRoom(bytes)
+  }
+
+  /** Waits for so much; one always goes, however large it is. Rejects when the signal is aborted meanwhile. */
+  async take(destinationId: number, bytes: number, signal: GiveUpSignal): Promise<HeldMemory> {
+    if (this.isFree(bytes)) this.#add(destinationId, bytes)
+    else await this.#wait(destinationId, bytes, signal)
+    let held = bytes
+    const shrinkTo = (less: number) => {
+      if (less >= held) return
+      this.#add(destinationId, less - held)
+      held = less
+      this.#letGo()
+    }
+    return { shrinkTo, giveBack: () => shrinkTo(0) }
+  }
+
+  async #wait(destinationId: number, bytes: number, signal: GiveUpSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const waiting = { destinationId, bytes, go: resolve }
+    this.#waiting.add(waiting)
+    signal.addEventListener('abort', resolve)
+    if (!signal.aborted) await promise
+    signal.removeEventListener('abort', resolve)
+    if (!this.#waiting.delete(waiting)) return
+    this.#letGo()
+    throw signal.reason
+  }
+
+  #letGo(): void {
+    for (let next = this.#next(); next !== undefined && this.#hasRoom(next.bytes); next = this.#next()) {
+      this.#waiting.delete(next)
+      this.#add(next.destinationId, next.bytes)
+      next.go()
+    }
+  }
+
+  #next(): Waiting | undefined {
+    let best: Waiting | undefined
+    let least = Number.POSITIVE_INFINITY
+    for (const waiting of this.#waiting) {
+      const used = this.#usedBy.get(waiting.destinationId) ?? 0
+      if (used >= least) continue
+      best = waiting
+      least = used
+      if (used === 0) break
+    }
+    return best
+  }
+
+  #hasRoom(bytes: number): boolean {
+    return this.#used === 0 || this.#used + bytes <= this.#most
+  }
+
+  #add(destinationId: number, bytes: number): void {
+    this.#used += bytes
+    const used = (this.#usedBy.get(destinationId) ?? 0) + bytes
+    if (used === 0) this.#usedBy.delete(destinationId)
+    else this.#usedBy.set(destinationId, used)
+  }
+}
