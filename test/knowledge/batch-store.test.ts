@@ -107,7 +107,7 @@ eachDatabase('a batch', ({ open, openAgain }) => {
     let left = await claimed()
     await clock.advance(50_000)
     const renewing = async (tx: Transaction) => {
-      left = await idempotency.renew(tx, left)
+      left = await idempotency.renew(tx, left, '[]')
     }
     const [first] = await batches.runEach(writer, projectId, creates('First'), renewing)
     assert.ok(first && 'status' in first && first.status === 201)

@@ -29,3 +29,28 @@ test('a key of a request that a crash of the server cut off is free when the ser
   const { status, body } = await create(again)
   assert.equal(status, 201, JSON.stringify(body))
 })
+
+test('a batch that a crash of the server cut off goes on behind what it had done when it is sent again', async () => {
+  await using server = await startServer()
+  const { body: project } = await post(server, '/v2/projects/resolve', { identifier: 'main' })
+  const path = `/v2/${project.external_id}/knowledge`
+  const { body: note } = await post(server, `${path}/entities`, { title: 'Log', content: 'Log:' })
+  const append = (content: string) => ({ op: 'patch', entity_id: note.external_id, operation: 'append', content })
+  const operations = [append(' one'), { op: 'create', title: 'log' }, append(' two')]
+  const send = (at: TestServer) => post(at, `${path}/batch`, { operations }, { 'idempotency-key': 'cut-off' })
+  const db = new DatabaseSync(join(server.dataDir, 'commonplace.db'))
+  db.exec('pragma busy_timeout = 5000')
+  // Keeps the answer from being kept, as if the server had died behind the last operation.
+  db.exec(
+    `create trigger died before update on idempotency_keys when new.status is not null begin select raise(ignore); end`,
+  )
+  const { body: answer } = await send(server)
+  await server.kill()
+  db.exec('drop trigger died')
+  db.close()
+  await using again = await startServer({ dataDir: server.dataDir })
+  const { body } = await send(again)
+  assert.deepEqual(body, answer)
+  const text = await fetch(`${again.url}/v2/${project.external_id}/resource/${note.external_id}`)
+  assert.match(await text.text(), /Log:\n one\n two$/)
+})

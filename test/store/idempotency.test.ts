@@ -63,6 +63,27 @@ eachDatabase('idempotency keys', ({ open, openAgain }) => {
     assert.deepEqual(await after.begin(request({ key: 'answered' })), { kind: 'repeat', answer: ANSWER })
   })
 
+  it('tell the next of the same requests what one that died had done, but no other request', async () => {
+    const db = await open()
+    const clock = new FakeClock()
+    const idempotency = new Idempotency({ db, clock })
+    const left = await first(idempotency, request())
+    const claim = await db.write((tx) => idempotency.renew(tx, left, '["one of two"]'))
+    await idempotency.release(claim)
+    await clock.advance(60_001)
+    const next = await idempotency.begin(request())
+    assert.ok(next.kind === 'first')
+    assert.equal(next.done, '["one of two"]')
+    await clock.advance(60_001)
+    const other = await idempotency.begin(request({ content: 'other' }))
+    assert.ok(other.kind === 'first')
+    assert.equal(other.done, null)
+    await clock.advance(2 * DAY_MS)
+    const late = await idempotency.begin(request({ content: 'other' }))
+    assert.ok(late.kind === 'first')
+    assert.equal(late.done, null)
+  })
+
   it('belong to one caller and one route', async () => {
     const idempotency = new Idempotency({ db: await open(), clock: new FakeClock() })
     await idempotency.keep(await first(idempotency, request()), ANSWER)

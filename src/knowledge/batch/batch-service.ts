@@ -21,12 +21,12 @@ export class BatchService {
     this.#deps = deps
   }
 
-  /** Each in a transaction of its own, in order; one that fails does not stop the others. `last` ends each of them. */
+  /** Each in a transaction of its own, in order; one that fails does not stop the others. `last` ends each of them and knows all before it. */
   async runEach(
     writer: Writer,
     projectId: string,
     operations: readonly BatchOperation[],
-    last: (tx: Transaction) => Promise<void> = async () => {},
+    last: (tx: Transaction, outcomes: readonly Outcome[]) => Promise<void> = async () => {},
   ): Promise<Outcome[]> {
     const { db, clock, settings } = this.#deps
     await requireProject(db, projectId)
@@ -42,7 +42,7 @@ export class BatchService {
           writeIn(this.#deps, writer, projectId, async (tx, context) => {
             begin()
             const done = await work(tx, context)
-            await last(tx)
+            await last(tx, [...outcomes, done])
             return done
           })
         outcomes.push(await unlessNotBegun(run, end))

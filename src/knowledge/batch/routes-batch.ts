@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { keepAnswerIn, renewClaim } from '../../platform/http/answer/idempotent.ts'
+import { doneBefore, keepAnswerIn, renewClaim } from '../../platform/http/answer/idempotent.ts'
 import { errorDocument } from '../../platform/http/failure/error-handler.ts'
 import { operation } from '../../platform/http/operation.ts'
 import type { KnowledgeDeps } from '../deps.ts'
@@ -41,19 +41,32 @@ export function batchRoutes(server: FastifyInstance, deps: KnowledgeDeps): void 
     async handler(request) {
       const { params, body } = request
       const { operations, atomic } = body
+      const before = JSON.parse(doneBefore(request) ?? '[]') as BatchResult[]
+      // Each once: an error may be logged with it.
+      const known = [...before]
+      const resultsOf = (outcomes: readonly Outcome[]): BatchResult[] =>
+        outcomes.map((outcome, place) => {
+          const index = before.length + place
+          return known[index] ?? resultOf(request, operations[index] as BatchOperation, outcome, index)
+        })
       const answerOf = (outcomes: readonly Outcome[]): BatchAnswer => {
-        const results = outcomes.map((outcome, index) =>
-          resultOf(request, operations[index] as BatchOperation, outcome, index),
-        )
+        const results = [...before, ...resultsOf(outcomes)]
         const failed = results.filter(({ error }) => error !== undefined).length
         return { results, succeeded: results.length - failed, failed }
       }
-      const asked = [writerOf(request), params.project_id, operations] as const
+      const asked = [writerOf(request), params.project_id, operations.slice(before.length)] as const
       const outcomes = atomic
         ? await batches.runAtomically(...asked, (tx, done) =>
             keepAnswerIn(tx, request, { status: 200, headers: {}, body: JSON.stringify(answerOf(done)) }),
           )
-        : await batches.runEach(...asked, (tx) => renewClaim(tx, request))
+        : await batches.runEach(...asked, (tx, outcomes) =>
+            renewClaim(tx, request, () => {
+              const results = resultsOf(outcomes)
+              // But for the last one, which is not committed yet and may be done again.
+              known.push(...results.slice(known.length - before.length, -1))
+              return JSON.stringify([...before, ...results])
+            }),
+          )
       return answerOf(outcomes)
     },
   })

@@ -10,7 +10,7 @@
  * another transaction: when a process dies between the two, a repeat runs the request again after that minute or start. An
  * operation whose second run would fail says in its own transaction that it was done (`keepDone`), and a repeat is
  * answered from what is there; or keeps its answer there (`keepIn`). One of several transactions makes sure in each that
- * the claim is still its own (`renew`).
+ * the claim is still its own, and says there what it has done (`renew`): a repeat goes on behind it.
  */
 import { hash } from 'node:crypto'
 import { type Clock, MICROS_PER_MS, type Micros, sleep } from '../clock/clock.ts'
@@ -65,7 +65,8 @@ export interface Claim extends KeyPlace {
   readonly created_at: Micros
 }
 
-export type Verdict = { kind: 'first'; claim: Claim } | { kind: 'repeat'; answer: Answer }
+/** `done`: what a request whose process died had done under the key, in the words of its operation. */
+export type Verdict = { kind: 'first'; claim: Claim; done: string | null } | { kind: 'repeat'; answer: Answer }
 
 export class Idempotency {
   readonly #db: Database
@@ -88,7 +89,8 @@ export class Idempotency {
       const now = this.#clock.now()
       const claim = { subject, route, key, created_at: now }
       const limits = { expired: now - KEPT_MS * MICROS_PER_MS, abandoned: now - ABANDONED_MS * MICROS_PER_MS }
-      if (await claimKey(this.#db, { ...claim, fingerprint }, limits)) return { kind: 'first', claim }
+      const claimed = await claimKey(this.#db, { ...claim, fingerprint }, limits)
+      if (claimed !== undefined) return { kind: 'first', claim, done: textOf(claimed.done) }
       const known = await findKey(this.#db, claim)
       // Released just now: it can be claimed.
       if (known === undefined) continue
@@ -97,7 +99,7 @@ export class Idempotency {
       }
       if (known.status === null) break
       const kept = { status: known.status, headers: JSON.parse(known.headers ?? '{}') as Record<string, string> }
-      const answer = known.body === null ? await remake?.(kept) : { ...kept, body: Buffer.from(known.body).toString() }
+      const answer = known.body === null ? await remake?.(kept) : { ...kept, body: textOf(known.body) }
       if (answer !== undefined) return { kind: 'repeat', answer }
       throw new AppError('conflict', 'The answer to this Idempotency-Key was too large to keep')
     }
@@ -117,11 +119,11 @@ export class Idempotency {
 
   /**
    * At the end of each of several transactions that do what was asked for: undone when another request has taken the key over, which
-   * does all of it. From its commit on the claim is the one that is answered.
+   * does the rest of it, behind what is `done` by then. From its commit on the claim is the one that is answered.
    */
-  async renew(tx: Transaction, claim: Claim): Promise<Claim> {
+  async renew(tx: Transaction, claim: Claim, done: string): Promise<Claim> {
     const now = this.#clock.now()
-    if (!(await renewKey(tx, claim, now))) throw stillRunning()
+    if (!(await renewKey(tx, claim, now, keptBody(done)))) throw stillRunning()
     return { ...claim, created_at: now }
   }
 
@@ -174,10 +176,18 @@ export class Idempotency {
 }
 
 function keptOf({ status, headers, body }: Answer): KeptAnswer {
+  return { status, headers: JSON.stringify(headers), ...keptBody(body) }
+}
+
+function keptBody(body: string): Pick<KeptAnswer, 'body' | 'mentions'> {
   const mentions = body.length > LARGEST_BODY ? [] : mentionsIn(body)
   const fits = body.length <= LARGEST_BODY && mentions.length <= MOST_MENTIONS
-  const kept = { status, headers: JSON.stringify(headers) }
-  return fits ? { ...kept, body: Buffer.from(body), mentions } : { ...kept, body: null, mentions: [] }
+  return fits ? { body: Buffer.from(body), mentions } : { body: null, mentions: [] }
+}
+
+function textOf<Bytes extends Uint8Array | null>(bytes: Bytes): Bytes extends null ? null : string
+function textOf(bytes: Uint8Array | null): string | null {
+  return bytes === null ? null : Buffer.from(bytes).toString()
 }
 
 /** What a caller is called here. */

@@ -14,7 +14,7 @@ export interface IdempotencyKeysTable {
   status: number | null
   /** JSON. */
   headers: string | null
-  /** Null with a status: it was too large to be kept, or is not yet. */
+  /** Null with a status: it was too large to be kept, or is not yet. Without a status: what the request has done so far. */
   body: Uint8Array | null
   /** When the request began; also tells one that took an abandoned key over from the one that left it. */
   created_at: Micros
@@ -33,50 +33,55 @@ export type KeyPlace = Pick<IdempotencyKeysTable, 'subject' | 'route' | 'key'>
 type Claim = KeyPlace & Pick<IdempotencyKeysTable, 'fingerprint' | 'created_at'>
 
 /** One statement, so that of two who come at the same moment one gets the row. */
-const insertOrTakeOver = statement<Claim & { expired: Micros; abandoned: Micros }, { created_at: Micros }>((query, p) =>
-  query
-    .insertInto('idempotency_keys')
-    .values({
-      subject: p('subject'),
-      route: p('route'),
-      key: p('key'),
-      fingerprint: p('fingerprint'),
-      status: null,
-      headers: null,
-      body: null,
-      created_at: p('created_at'),
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['subject', 'route', 'key'])
-        .doUpdateSet({
-          fingerprint: sql<string>`excluded.fingerprint`,
-          status: null,
-          headers: null,
-          body: null,
-          created_at: sql<number>`excluded.created_at`,
-        })
-        .where(
-          sql<boolean>`idempotency_keys.created_at < ${p('expired')}
+const insertOrTakeOver = statement<Claim & { expired: Micros; abandoned: Micros }, Pick<IdempotencyKeysTable, 'body'>>(
+  (query, p) =>
+    query
+      .insertInto('idempotency_keys')
+      .values({
+        subject: p('subject'),
+        route: p('route'),
+        key: p('key'),
+        fingerprint: p('fingerprint'),
+        status: null,
+        headers: null,
+        body: null,
+        created_at: p('created_at'),
+      })
+      .onConflict((conflict) =>
+        conflict
+          .columns(['subject', 'route', 'key'])
+          .doUpdateSet({
+            fingerprint: sql<string>`excluded.fingerprint`,
+            status: null,
+            headers: null,
+            // Of the same request, whose process died in the middle of it.
+            body: sql<Uint8Array | null>`case
+            when idempotency_keys.status is null and idempotency_keys.fingerprint = excluded.fingerprint
+              and idempotency_keys.created_at >= ${p('expired')}
+            then idempotency_keys.body end`,
+            created_at: sql<number>`excluded.created_at`,
+          })
+          .where(
+            sql<boolean>`idempotency_keys.created_at < ${p('expired')}
             or (idempotency_keys.status is null and idempotency_keys.created_at < ${p('abandoned')})`,
-        ),
-    )
-    .returning('created_at'),
+          ),
+      )
+      .returning('body'),
 )
 
-/** False when somebody else holds the key, or its answer is kept. */
+/** Undefined when somebody else holds the key, or its answer is kept; else what was done under it by the one who left it. */
 export async function claimKey(
   db: Database,
   claim: Claim,
   limits: { expired: Micros; abandoned: Micros },
-): Promise<boolean> {
+): Promise<{ done: Uint8Array | null } | undefined> {
   return db.write(
     async (tx) => {
-      const claimed = await tx.run(insertOrTakeOver, { ...claim, ...limits })
-      if (claimed.length === 0) return false
+      const [claimed] = await tx.run(insertOrTakeOver, { ...claim, ...limits })
+      if (claimed === undefined) return undefined
       // A key that was taken over may have been answered once.
-      await at(tx.query.deleteFrom('idempotency_mentions'), claim).execute()
-      return true
+      if (claimed.body === null) await at(tx.query.deleteFrom('idempotency_mentions'), claim).execute()
+      return { done: claimed.body }
     },
     { isolation: 'read committed' },
   )
@@ -99,39 +104,52 @@ export async function keepAnswer(
   claim: KeyPlace & { created_at: Micros },
   { status, headers, body, mentions }: KeptAnswer,
 ): Promise<boolean> {
-  const { subject, route, key, created_at: createdAt } = claim
   const updated = await at(tx.query.updateTable('idempotency_keys').set({ status, headers, body }), claim)
-    .where('created_at', '=', createdAt)
+    .where('created_at', '=', claim.created_at)
     .returning('key')
     .execute()
-  if (updated.length === 0 || mentions.length === 0) return updated.length > 0
+  if (updated.length > 0) await addMentions(tx, claim, mentions)
+  return updated.length > 0
+}
+
+async function addMentions(
+  tx: Transaction,
+  { subject, route, key }: KeyPlace,
+  mentions: readonly string[],
+): Promise<void> {
+  if (mentions.length === 0) return
   await tx.query
     .insertInto('idempotency_mentions')
     .values(mentions.map((mention) => ({ mention, subject, route, key })))
     .onConflict((conflict) => conflict.doNothing())
     .execute()
-  return true
 }
 
-/** Makes the claim as young as `now`, unless it was taken over or answered: false then. */
+/** Makes the claim as young as `now`, with what is done by then, unless it was taken over or answered: false then. */
 export async function renewKey(
   tx: Transaction,
   claim: KeyPlace & { created_at: Micros },
   now: Micros,
+  { body, mentions }: Pick<KeptAnswer, 'body' | 'mentions'>,
 ): Promise<boolean> {
-  const renewed = await at(tx.query.updateTable('idempotency_keys').set({ created_at: now }), claim)
+  const renewed = await at(tx.query.updateTable('idempotency_keys').set({ created_at: now, body }), claim)
     .where('created_at', '=', claim.created_at)
     .where('status', 'is', null)
     .returning('key')
     .execute()
+  if (renewed.length > 0) await addMentions(tx, claim, mentions)
   return renewed.length > 0
 }
 
-/** Unless there is an answer: the change may be done although whoever made it was not told so. */
+/**
+ * Unless there is an answer: the change may be done although whoever made it was not told so. Where a part of it is, the key becomes free
+ * by itself, for a repeat that goes on behind that part.
+ */
 export async function releaseKey(tx: Transaction, claim: KeyPlace & { created_at: Micros }): Promise<void> {
   await at(tx.query.deleteFrom('idempotency_keys'), claim)
     .where('created_at', '=', claim.created_at)
     .where('status', 'is', null)
+    .where('body', 'is', null)
     .execute()
 }
 

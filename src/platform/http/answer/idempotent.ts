@@ -29,6 +29,8 @@ export interface Idempotent {
 interface Pending {
   idempotency: Idempotency
   claim: Claim
+  /** What an earlier process had done under the key. */
+  done: string | null
   /** The next try may have another answer. */
   isPassing: boolean
   /** What was asked for is committed, and the key knows it. */
@@ -73,7 +75,8 @@ export function idempotentHooks(
       const keyed = { ...place, content: contentOf(request) }
       idempotency.begin(keyed, remake && ((kept) => remake(request, kept))).then((verdict) => {
         if (verdict.kind === 'first') {
-          pending.set(request, { idempotency, claim: verdict.claim, isPassing: false, isDone: false })
+          const { claim, done: before } = verdict
+          pending.set(request, { idempotency, claim, done: before, isPassing: false, isDone: false })
           done()
         } else replay(reply, verdict.answer)
       }, done)
@@ -124,16 +127,21 @@ async function doneIn(tx: Transaction, request: FastifyRequest, keep: (one: Pend
 }
 
 /**
- * To be called at the end of each of several transactions: the key stays the request's own for another while, and what another request
- * has begun to do in its place is not done twice.
+ * To be called at the end of each of several transactions, with all that is done by then: the key stays the request's own for another
+ * while, what another request has begun to do in its place is not done twice, and a repeat after a crash learns of it by `doneBefore`.
  */
-export async function renewClaim(tx: Transaction, request: FastifyRequest): Promise<void> {
+export async function renewClaim(tx: Transaction, request: FastifyRequest, done: () => string): Promise<void> {
   const one = pending.get(request)
   if (one === undefined) return
-  const claim = await one.idempotency.renew(tx, one.claim)
+  const claim = await one.idempotency.renew(tx, one.claim, done())
   tx.afterCommit(() => {
     one.claim = claim
   })
+}
+
+/** What the same request had done when its process died, as `renewClaim` was told it. */
+export function doneBefore(request: FastifyRequest): string | null {
+  return pending.get(request)?.done ?? null
 }
 
 function replay(reply: FastifyReply, { status, headers, body }: Answer): void {
