@@ -19,7 +19,7 @@ export async function placeFile<T>(
   } catch (error) {
     throw fileTrouble(target, 'written', error)
   }
-  const cleanUp = removeOnInterrupt(temporary)
+  const cleanUp = removeOnInterrupt(['', '-journal', '-wal', '-shm'].map((end) => temporary + end))
   try {
     rmSync(temporary, { force: true })
     const result = await write(temporary)
@@ -67,10 +67,10 @@ export function flushDirectory(directory: string): void {
   }
 }
 
-function removeOnInterrupt(file: string): () => void {
-  const leftovers = [file, `${file}-journal`, `${file}-wal`, `${file}-shm`]
+/** What is half done holds every secret of the server, and nobody would ever look for it. The answer removes it, too. */
+export function removeOnInterrupt(leftovers: readonly string[]): () => void {
   const remove = () => {
-    for (const leftover of leftovers) rmSync(leftover, { force: true })
+    for (const leftover of leftovers) rmSync(leftover, { recursive: true, force: true })
   }
   const interrupt = (signal: NodeJS.Signals) => {
     remove()

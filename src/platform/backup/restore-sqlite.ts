@@ -13,7 +13,7 @@ import { readDumpHeader } from './dump-reader.ts'
 import { markRestored } from './last-restore.ts'
 import { loadIntoSqlite } from './load-sqlite.ts'
 import { migrationsOf } from './migrations-of.ts'
-import { flushDirectory, flushFile } from './place-file.ts'
+import { flushDirectory, flushFile, removeOnInterrupt } from './place-file.ts'
 import type { RestoreOptions, RestoreResult } from './restore.ts'
 import { takeSqliteBackup } from './sqlite-backup-file.ts'
 import { foldLog } from './sqlite-snapshot.ts'
@@ -29,6 +29,7 @@ export async function restoreSqlite(options: RestoreOptions, format: BackupForma
   const workshop = join(dataDir, WORKSHOP)
   rmSync(workshop, { recursive: true, force: true })
   mkdirSync(workshop, { mode: 0o700 })
+  const cleanUp = removeOnInterrupt([workshop])
   try {
     const contents = await build(options, format, workshop, known)
     onProgress?.('upgrading', 0, 0)
@@ -46,7 +47,7 @@ export async function restoreSqlite(options: RestoreOptions, format: BackupForma
   } catch (error) {
     throw fileTrouble(target, 'written', error)
   } finally {
-    rmSync(workshop, { recursive: true, force: true })
+    cleanUp()
   }
 }
 

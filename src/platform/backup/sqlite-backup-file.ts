@@ -1,6 +1,8 @@
-import { copyFileSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, statSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Migration } from '../storage/migrations/index.ts'
 import { SqliteConnection } from '../storage/sqlite-connection.ts'
 import { toStorageError } from '../storage/storage-errors.ts'
@@ -8,6 +10,7 @@ import { damaged, fileTrouble, madeByNewerVersion, notABackup, unreadable } from
 import { catalogOf } from './catalog.ts'
 import type { RowCounts } from './count-rows.ts'
 import { migrationsOf } from './migrations-of.ts'
+import { removeOnInterrupt } from './place-file.ts'
 import { checkReferences, verifySqlite } from './sqlite-snapshot.ts'
 
 export interface SqliteBackupContents {
@@ -18,10 +21,11 @@ export interface SqliteBackupContents {
 /** Looks at a copy: opening a database writes to it, and a backup is nobody's to change. */
 export async function checkSqliteBackup(file: string, known: readonly Migration[]): Promise<SqliteBackupContents> {
   const directory = mkdtempSync(join(tmpdir(), 'commonplace-check-'))
+  const cleanUp = removeOnInterrupt([directory])
   try {
     return await takeSqliteBackup(file, join(directory, 'copy.db'), known)
   } finally {
-    rmSync(directory, { recursive: true, force: true })
+    cleanUp()
   }
 }
 
@@ -37,7 +41,9 @@ export async function takeSqliteBackup(
     )
   }
   try {
-    copyFileSync(file, target)
+    // An interrupt is heard meanwhile; SQLite's own look at the file lets nobody in.
+    await copyFile(file, target)
+    await nextTurn()
   } catch (error) {
     throw fileTrouble(file, 'read', error)
   }
