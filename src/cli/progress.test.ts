@@ -3,11 +3,11 @@ import { test } from 'node:test'
 import type { Clock } from '../platform/clock/clock.ts'
 import { formatBytes, Progress } from './progress.ts'
 
-function stream(isTTY: boolean) {
+function stream(isTTY: boolean, columns = 80) {
   const written: string[] = []
   let elapsed = 0
   const clock: Clock = { now: () => 0, elapsedMs: () => elapsed, after: () => () => {} }
-  const progress = new Progress(clock, { isTTY, columns: 80, write: (text: string) => written.push(text) })
+  const progress = new Progress(clock, { isTTY, columns, write: (text: string) => written.push(text) })
   return { progress, written, pass: (ms: number) => (elapsed += ms) }
 }
 
@@ -60,6 +60,12 @@ test('a line never grows wider than the terminal', () => {
   const { progress, written } = stream(true)
   progress.report('x'.repeat(200), 1, 2)
   assert.ok((written[0] as string).length < 90)
+})
+
+test('a line is whole on a terminal that does not know its width', () => {
+  const { progress, written } = stream(true, 0)
+  progress.report('copying', 1, 200)
+  assert.match(written[0] as string, /1 of 200$/)
 })
 
 test('sizes are told in the unit a person would choose', () => {

@@ -68,7 +68,8 @@ export class Progress {
     const bar =
       share === null ? '' : ` [${'#'.repeat(full)}${'.'.repeat(BAR_CELLS - full)}] ${percent(share).padStart(5)}`
     const line = `${label}${bar}${amount && `  ${amount}`}`
-    this.#stream.write(`\r\u001b[2K${line.slice(0, (this.#stream.columns ?? 80) - 1)}`)
+    // A terminal that does not know its width says 0.
+    this.#stream.write(`\r\u001b[2K${line.slice(0, (this.#stream.columns || 80) - 1)}`)
     this.#drawn = true
   }
 }
