@@ -52,10 +52,16 @@ export function restoreCommand(): Command {
 async function restore(options: RestoreOptions, progress: Progress): Promise<RestoreResult> {
   const result = await restoreBackup(options)
   if (!options.databaseUrl) return result
-  await using db = await openDatabase({ ...options, poolSize: 2 })
-  await writeOutdatedRows(db, {
-    onProgress: (written) => progress.report('indexing', written, result.rows.notes ?? 0),
-  })
+  try {
+    await using db = await openDatabase({ ...options, poolSize: 2 })
+    await writeOutdatedRows(db, {
+      onProgress: (written) => progress.report('indexing', written, result.rows.notes ?? 0),
+    })
+  } catch (error) {
+    progress.end()
+    // Everything is restored, and a second try would be refused.
+    options.log.warn({ err: error }, 'the index of words is not complete: the server makes the rest when it starts')
+  }
   return result
 }
 
