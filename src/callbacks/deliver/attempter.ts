@@ -84,7 +84,7 @@ export class Attempter {
   /** Memory for its input. Those that are not large wait for none, so they are told apart where it is short. */
   async #hold(lane: Lane, run: WaitingRun, signal: GiveUpSignal): Promise<HeldMemory | null> {
     const { db, memory } = this.#options
-    const isKnown = run.completionBytes !== undefined || memory.isFree(bytesOf(run))
+    const isKnown = run.completionBytes !== undefined || memory.isFree(lane.destinationId, bytesOf(run))
     const bytes = isKnown ? bytesOf(run) : await findCompletionBytes(db, run.runNumber)
     return bytes <= LARGE_BYTES ? null : memory.take(lane.destinationId, bytes, signal)
   }

@@ -18,8 +18,8 @@ interface Waiting {
 
 /**
  * Memory for inputs that are read when their attempt begins, of all destinations together: each lane has a bound of its own, but there may
- * be any number of lanes. When some is free, whoever waits for the destination that has the least gets it: those that are slow leave
- * room for the others.
+ * be any number of lanes. One of each destination always goes, so that none waits for the slowness of another. More than one share what
+ * there is: when some is free, whoever waits for the destination that has the least gets it.
  */
 export class InputMemory {
   readonly #most: number
@@ -31,14 +31,14 @@ export class InputMemory {
     this.#most = most
   }
 
-  /** Whether nobody who wants so much has to wait. */
-  isFree(bytes: number): boolean {
-    return this.#waiting.size === 0 && this.#hasRoom(bytes)
+  /** Whether so much would not be waited for. */
+  isFree(destinationId: number, bytes: number): boolean {
+    return !this.#usedBy.has(destinationId) || (this.#waiting.size === 0 && this.#used + bytes <= this.#most)
   }
 
-  /** Waits for so much; one always goes, however large it is. Rejects when the signal is aborted meanwhile. */
+  /** Waits for so much. Rejects when the signal is aborted meanwhile. */
   async take(destinationId: number, bytes: number, signal: GiveUpSignal): Promise<HeldMemory> {
-    if (this.isFree(bytes)) this.#add(destinationId, bytes)
+    if (this.isFree(destinationId, bytes)) this.#add(destinationId, bytes)
     else await this.#wait(destinationId, bytes, signal)
     let held = bytes
     const shrinkTo = (less: number) => {
@@ -63,7 +63,7 @@ export class InputMemory {
   }
 
   #letGo(): void {
-    for (let next = this.#next(); next !== undefined && this.#hasRoom(next.bytes); next = this.#next()) {
+    for (let next = this.#next(); next !== undefined && this.#mayGo(next); next = this.#next()) {
       this.#waiting.delete(next)
       this.#add(next.destinationId, next.bytes)
       next.go()
@@ -83,8 +83,8 @@ export class InputMemory {
     return best
   }
 
-  #hasRoom(bytes: number): boolean {
-    return this.#used === 0 || this.#used + bytes <= this.#most
+  #mayGo({ destinationId, bytes }: Waiting): boolean {
+    return !this.#usedBy.has(destinationId) || this.#used + bytes <= this.#most
   }
 
   #add(destinationId: number, bytes: number): void {
