@@ -46,6 +46,8 @@ export class Embeddings implements AsyncDisposable {
   readonly #earlier = new Map<number, Promise<EmbeddingProvider | null>>()
   /** Projects whose notes the model of the settings has had; that stays so. */
   readonly #isComplete = new Set<number>()
+  /** Projects whose vectors of that model another process has taken away for its own. */
+  readonly #isReplaced = new Set<number>()
   #current: Promise<EmbeddingProvider> | undefined
   #opened: EmbeddingProvider | undefined
   #modelId: Promise<number> | undefined
@@ -117,6 +119,15 @@ export class Embeddings implements AsyncDisposable {
     }
   }
 
+  /** Whether another process has put vectors of another model in the place of those of the settings. */
+  setReplaced(projectId: number, isReplaced: boolean): void {
+    if (!isReplaced) this.#isReplaced.delete(projectId)
+    else {
+      this.#isComplete.delete(projectId)
+      this.#isReplaced.add(projectId)
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const opened = await Promise.allSettled([this.#current, ...this.#earlier.values()])
     for (const result of opened) {
@@ -132,13 +143,17 @@ export class Embeddings implements AsyncDisposable {
   async #servingBeside(projectId: number, current: Serving): Promise<Serving> {
     const { modelId, provider } = current
     if (this.#isComplete.has(projectId)) return current
-    const completed = await completedModels(this.#options.db, projectId)
+    const isReplaced = this.#isReplaced.has(projectId)
+    const all = await completedModels(this.#options.db, projectId)
+    const completed = isReplaced ? all.filter(({ id }) => id !== modelId) : all
     if (completed.some(({ id }) => id === modelId)) this.#remember(projectId)
     if (completed.length === 0 || this.#isComplete.has(projectId)) return current
     for (const model of completed) {
       const earlier = isComparable(provider.model, model) ? provider : await this.#reopen(model.id, model)
       if (earlier !== null) return { modelId: model.id, provider: earlier }
     }
+    if (isReplaced)
+      throw new AppError('unavailable', 'The notes were embedded with a model that this server does not have')
     return current
   }
 

@@ -1,5 +1,5 @@
 /** How far the vectors of a project are, and whose turn it is to go on with them. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Micros } from '../../../platform/clock/clock.ts'
 import type { Reader, Transaction } from '../../../platform/storage/database.ts'
 import { statement } from '../../../platform/storage/statement.ts'
@@ -188,9 +188,17 @@ export async function completeProject(
   owner: string,
   now: Micros,
 ): Promise<boolean> {
+  // A clock may have been set back since another model had all notes.
+  const last = await tx.query
+    .selectFrom('project_embeddings')
+    .select((eb) => eb.fn.max('completed_at').as('at'))
+    .where('project_id', '=', projectId)
+    .where('model_id', '<>', modelId)
+    .executeTakeFirst()
+  const completedAt = Math.max(now, (last?.at ?? 0) + 1)
   const { numUpdatedRows } = await tx.query
     .updateTable('project_embeddings')
-    .set({ completed_at: now, lease_owner: null, leased_until: 0, due_at: 0, failures: 0, last_error: null })
+    .set({ completed_at: completedAt, lease_owner: null, leased_until: 0, due_at: 0, failures: 0, last_error: null })
     .where('project_id', '=', projectId)
     .where('model_id', '=', modelId)
     .where('lease_owner', '=', owner)
@@ -206,6 +214,42 @@ export async function restartProject(tx: Transaction, projectId: number, through
     .where('project_id', '=', projectId)
     .execute()
   await tx.query.deleteFrom('embedding_failures').where('project_id', '=', projectId).execute()
+}
+
+/**
+ * Models whose vectors nobody needs any more, now that this one has all notes: those that had them before it, and those that were given
+ * up before they had. One that is being filled, or had all notes later, is that of another process.
+ */
+export async function replacedModels(reader: Reader, { projectId, modelId }: SyncKey, now: Micros): Promise<number[]> {
+  const { rows } = await sql<{ model_id: number }>`
+    select o.model_id from project_embeddings o
+    join project_embeddings e on e.project_id = o.project_id and e.model_id = ${modelId}
+    where o.project_id = ${projectId} and o.model_id <> ${modelId} and (o.completed_at < e.completed_at
+      or (o.completed_at is null and (o.lease_owner is null or o.leased_until < ${now})))`.execute(reader.query)
+  return rows.map(({ model_id }) => model_id)
+}
+
+/** Whether another model has had all notes of a project later than this one, or has them while this one is gone. */
+const isReplacedSql = (projectId: RawBuilder<unknown>, modelId: number) => sql<boolean>`exists (
+  select 1 from project_embeddings o
+  left join project_embeddings own on own.project_id = o.project_id and own.model_id = ${modelId}
+  where o.project_id = ${projectId} and o.model_id <> ${modelId} and o.completed_at is not null
+    and (own.completed_at is null or own.completed_at < o.completed_at))`
+
+/** Projects that no model has had all notes of later than this one. */
+export async function ownProjects(reader: Reader, modelId: number): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select e.project_id as id from project_embeddings e
+    where e.model_id = ${modelId} and e.completed_at is not null
+      and not ${isReplacedSql(sql.ref('e.project_id'), modelId)}`.execute(reader.query)
+  return rows.map(({ id }) => id)
+}
+
+/** Whether another model has had all notes of the project since this one had. */
+export async function isReplaced(reader: Reader, { projectId, modelId }: SyncKey): Promise<boolean> {
+  const { rows } = await sql<{ is: boolean | number }>`
+    select ${isReplacedSql(sql`${projectId}`, modelId)} as "is"`.execute(reader.query)
+  return Boolean(rows[0]?.is)
 }
 
 /** Models other than this one that the project has vectors of. */

@@ -31,6 +31,7 @@ import { ofProvider, ProviderFailed } from '../provider-failed.ts'
 import type { EmbedThread } from '../thread/embed-thread.ts'
 import { Busyness } from './busyness.ts'
 import { type EmbeddingStatus, embeddingStatus } from './embedding-status.ts'
+import { OwnProjects } from './own-projects.ts'
 import { LEASE_MS, leaseEnd, whileLeased } from './project-lease.ts'
 import { lostNotes, projectsToLookThrough } from './store-lost-notes.ts'
 import {
@@ -40,8 +41,8 @@ import {
   isProjectThere,
   lastChange,
   nextDue,
-  otherModels,
   releaseProject,
+  replacedModels,
   restartProject,
   type SyncKey,
   type SyncState,
@@ -101,6 +102,7 @@ export class NoteVectorSync implements VectorSync {
   /** What this process has taken over, and until when. */
   readonly #claims = new Map<number, { state: SyncState; untilMs: number }>()
   readonly #settling: { round: number; resolve(): void; reject(reason: unknown): void }[] = []
+  readonly #own: OwnProjects
   /** Projects with vectors of notes that are gone. */
   readonly #lossy = new Set<number>()
   #isLookedThrough = false
@@ -112,6 +114,7 @@ export class NoteVectorSync implements VectorSync {
     this.#options = options
     this.#owner = options.db.engine === 'sqlite' && options.isServer ? ONLY_SERVER : newId()
     this.#bell = new Bell(options.clock)
+    this.#own = new OwnProjects(options)
     const busyness = new Busyness()
     this.#restMs = options.restMs ?? ((turnMs) => busyness.restMs(turnMs))
   }
@@ -256,6 +259,11 @@ export class NoteVectorSync implements VectorSync {
 
   async #turn(key: SyncKey, signal: AbortSignal, hurry: AbortSignal): Promise<Outcome> {
     const { clock } = this.#options
+    const leftMs = await this.#own.leftMs(key)
+    if (leftMs > 0) {
+      this.#bell.ringIn(leftMs)
+      return 'done'
+    }
     const state = await this.#claim(key)
     if (state === undefined) {
       // It is gone, or another process has it: one that ends does not say so.
@@ -268,7 +276,7 @@ export class NoteVectorSync implements VectorSync {
       const { synced, hadWork } = await this.#leasedTurn(key, state, hurry)
       if (!hadWork) {
         this.#lossy.delete(key.projectId)
-        return await this.#finish(key, state, signal)
+        return await this.#finish(key, signal)
       }
       if (synced === undefined) this.#claims.delete(key.projectId)
       else state.synced_seq = synced
@@ -312,15 +320,16 @@ export class NoteVectorSync implements VectorSync {
   }
 
   /** Nothing is left of the project. What a stop leaves of other models is removed after the next start. */
-  async #finish(key: SyncKey, { completed_at: completedAt }: SyncState, signal: AbortSignal): Promise<Outcome> {
+  async #finish(key: SyncKey, signal: AbortSignal): Promise<Outcome> {
     const { db } = this.#options
     this.#claims.delete(key.projectId)
-    if (completedAt !== null) await this.#releaseOne(key)
+    if (this.#own.has(key.projectId)) await this.#releaseOne(key)
     else {
       const complete = (tx: Transaction) => completeProject(tx, key, this.#owner, this.#now())
       if (!(await db.write(complete, { isolation: 'read committed' }))) return 'done'
+      this.#own.add(key.projectId)
     }
-    for (const modelId of await otherModels(db, key)) {
+    for (const modelId of await replacedModels(db, key, this.#now())) {
       const old = { ...key, modelId }
       const remove = (tx: Transaction) => removeModelRows(tx, old, ROWS)
       while (!signal.aborted && (await db.write(remove, { isolation: 'read committed' })) > 0) await nextTurn()
