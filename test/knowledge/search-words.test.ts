@@ -127,6 +127,14 @@ eachServer('search by words', (notes) => {
     ])
   })
 
+  test('takes what signs join as one word: it is found as a whole or not at all', async () => {
+    const apart = await notes().project('joined words')
+    await apart.create({ title: 'Joined', content: 'A state-of-the-art machine of I.B.M.' })
+    await apart.create({ title: 'Apart', content: 'An article about bees in the state of Ohio' })
+    for (const text of ['state-of-the-art', 'I.B.M.']) assert.deepEqual(titles(await search(apart, text)), ['Joined'])
+    assert.equal((await search(apart, 'https://example.com/is/state')).total, 0)
+  })
+
   test('takes some of the words of a question as people speak it, and puts what has more of them first', async () => {
     assert.deepEqual(titles(await search(notes(), 'which beans does the astronaut prefer?')), ['Coffee Brewing'])
     assert.deepEqual(titles(await search(notes(), 'what are the beans?')), ['Coffee Brewing'])

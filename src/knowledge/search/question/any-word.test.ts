@@ -14,6 +14,14 @@ test('a question as people speak it has three words, some of which only hold the
   }
 })
 
+test('what signs join is one word of a question, whatever it is made of', () => {
+  for (const text of ['state-of-the-art', 'I.B.M.', 'https://example.com/is/it', 'Apple I.B.M. Microsoft']) {
+    assert.equal(isSpoken(parseQuestion(text)), false, text)
+  }
+  for (const text of ["don't fly away", 'is it state-of-the-art'])
+    assert.equal(isSpoken(parseQuestion(text)), true, text)
+})
+
 test('any word of a question is any that says something', () => {
   const asked = anyWord(parseQuestion('What did Caroline research?'))
   assert.deepEqual(asked?.words, ['caroline', 'research'])

@@ -1,4 +1,4 @@
-import { MOST_TERMS, type Question, wordTerm } from './question.ts'
+import { MOST_TERMS, piecesOf, type Question, wordTerm } from './question.ts'
 import { STOP_WORDS } from './stop-words.ts'
 
 /** A plain question asked for any of its words that say something; null for one with operators or quotes, or of one word. */
@@ -13,7 +13,8 @@ export function anyWord(question: Question): Question | null {
 }
 
 /** Written as people speak: three words or more, of which some only hold the others together. */
-export function isSpoken({ isPlain, isGrouped, words }: Question): boolean {
-  const unique = new Set(words)
-  return isPlain && !isGrouped && unique.size >= 3 && words.some((word) => STOP_WORDS.has(word))
+export function isSpoken({ tree, isPlain, isGrouped }: Question): boolean {
+  if (!isPlain || isGrouped || tree === null) return false
+  const pieces = piecesOf(tree)
+  return pieces.length >= 3 && pieces.some((words) => words.every((word) => STOP_WORDS.has(word)))
 }

@@ -71,12 +71,18 @@ export function relaxed(question: Question): Question | null {
   if (!isPlain || isGrouped || hasNumber || tree === null) return null
   const words = [...new Set(question.words)]
   const isUnspaced = words.some(isUnspacedWord)
-  const counted = words.filter((word) => !DIGITS.test(word))
+  const pieces = isUnspaced ? words.map((word) => [word]) : piecesOf(tree)
+  const counted = pieces.filter((piece) => !piece.every((word) => DIGITS.test(word)))
   if (counted.length < (isUnspaced ? 2 : 3)) return null
   const telling = words.filter((word) => !STOP_WORDS.has(word))
   if (telling.every((word) => DIGITS.test(word))) return null
   const parts = telling.slice(0, MOST_TERMS).map(wordTerm)
   return { ...question, tree: join('or', parts), whole: tree, words: telling }
+}
+
+/** The words of each piece of a plain question. What signs join is one piece, as `state-of-the-art`. */
+export function piecesOf(tree: Node): string[][] {
+  return (tree.kind === 'and' ? tree.parts : [tree]).map(positiveWords)
 }
 
 /** Recursive descent; what is missing or superfluous is passed over. */
