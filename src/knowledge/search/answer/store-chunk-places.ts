@@ -3,35 +3,58 @@ import type { Reader } from '../../../platform/storage/database.ts'
 import { numbersIn } from '../../../platform/storage/json-list.ts'
 import { statement } from '../../../platform/storage/statement.ts'
 import '../../semantic/tables.ts'
+import type { ChunkedNote } from '../../semantic/chunk/chunk-note.ts'
 import { ROW_KINDS } from '../row-number.ts'
-import type { ChunkPlaces } from './matched-chunk.ts'
+import '../../tables.ts'
 
 interface PlaceRow {
   note_id: number
   number: number
   start_at: number
   end_at: number
+  hash: string
 }
 
 const placesOf = statement<{ projectId: number; modelId: number; ids: string }, PlaceRow>(
   (_query, p, engine) => sql`
-    select note_id, number, start_at, end_at from note_vectors
+    select note_id, number, start_at, end_at, hash from note_vectors
     where project_id = ${p('projectId')} and model_id = ${p('modelId')}
       and note_id in ${numbersIn(engine, p('ids'))} and kind = ${sql.lit(ROW_KINDS.note)} and position = 0`,
 )
 
-/** Where the chunks of notes stand in their contents. */
-export async function chunkPlaces(
+/** A chunk of a note as it was embedded. */
+export interface EmbeddedChunk {
+  start: number
+  end: number
+  hash: string
+}
+
+/** The chunks of notes, by their numbers. */
+export async function embeddedChunks(
   reader: Reader,
   projectId: number,
   modelId: number,
   noteIds: readonly number[],
-): Promise<Map<number, ChunkPlaces>> {
-  const places = new Map<number, Map<number, { start: number; end: number }>>()
+): Promise<Map<number, Map<number, EmbeddedChunk>>> {
+  const chunks = new Map<number, Map<number, EmbeddedChunk>>()
   for (const row of await reader.run(placesOf, { projectId, modelId, ids: JSON.stringify(noteIds) })) {
-    const ofNote = places.get(row.note_id) ?? new Map()
-    ofNote.set(row.number, { start: row.start_at, end: row.end_at })
-    places.set(row.note_id, ofNote)
+    const ofNote = chunks.get(row.note_id) ?? new Map()
+    ofNote.set(row.number, { start: row.start_at, end: row.end_at, hash: row.hash })
+    chunks.set(row.note_id, ofNote)
   }
-  return places
+  return chunks
+}
+
+const changed = statement<{ projectId: number; modelId: number; ids: string }, ChunkedNote & { id: number }>(
+  (_query, p, engine) => sql`
+    select n.id, n.title, n.created_at from notes n
+    join note_changes c on c.project_id = n.project_id and c.external_id = n.external_id
+    where n.id in ${numbersIn(engine, p('ids'))} and n.project_id = ${p('projectId')} and c.seq > coalesce(
+      (select synced_seq from project_embeddings
+        where project_id = ${p('projectId')} and model_id = ${p('modelId')}), 0)`,
+)
+
+/** Those of the notes that changed since they were embedded. */
+export function notesChangedSince(reader: Reader, projectId: number, modelId: number, noteIds: readonly number[]) {
+  return reader.run(changed, { projectId, modelId, ids: JSON.stringify(noteIds) })
 }

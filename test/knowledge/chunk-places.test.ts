@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { chunkPlaces } from '../../src/knowledge/search/answer/chunk-places.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { createNote, openNotes, RunningSync } from './semantic-world.ts'
+
+eachDatabase('the passages of a note that were found', ({ open }) => {
+  test('are those that were embedded, also while vectors have not followed a change of the note', async () => {
+    const world = await openNotes(await open())
+    const { db } = world.deps
+    const passages = ['cars', 'boats', 'planes'].map((word) => `## About ${word}\n\n${`${word} `.repeat(110).trim()}`)
+    const { external_id: noteId } = await createNote(world, 'Long', passages.join('\n\n'))
+    await using running = new RunningSync(db)
+    await running.sync.caughtUp(world.project.id)
+    const modelId = await running.embeddings.modelId()
+    await running.stop()
+    const shown = async () => {
+      const { id, content } = await db.query
+        .selectFrom('notes as n')
+        .innerJoin('note_contents as c', 'c.note_id', 'n.id')
+        .select(['n.id', 'c.content'])
+        .executeTakeFirstOrThrow()
+      const places = (await chunkPlaces(db, world.project.id, modelId, [id])).get(id)
+      const texts = [...(places ?? [])].map(([, { start, end }]) => content.slice(start, end).trim())
+      return new Set(texts)
+    }
+    assert.deepEqual(await shown(), new Set(passages))
+    const place = { projectId: world.projectId, noteId }
+    await world.notes.edit(world.writer, place, { operation: 'prepend', content: 'new '.repeat(300) } as never, {})
+    assert.deepEqual(await shown(), new Set(passages))
+    const edit = { operation: 'find_replace', find_text: 'About boats', content: 'On ships', expected_replacements: 1 }
+    await world.notes.edit(world.writer, place, edit as never, {})
+    assert.deepEqual(await shown(), new Set([passages[0], passages[2]]))
+  })
+})
