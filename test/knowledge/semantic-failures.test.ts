@@ -86,6 +86,24 @@ eachDatabase('vectors from a service that fails', ({ open }) => {
     }
   })
 
+  test('a start tries again at once what failed before it: the operator may have corrected the key', async () => {
+    const world = await openNotes(await open())
+    await using server = await new EmbeddingServer().listen()
+    const clock = new FakeClock()
+    const clocks = { sync: clock, provider: new HastyClock() }
+    await createNote(world, 'A', 'some text')
+    {
+      server.answer = () => ({ status: 401, body: {} })
+      await using running = new RunningSync(world.deps.db, settingsOf(server), clocks)
+      await assert.rejects(running.sync.caughtUp(world.project.id), /correct knowledge.embedding_api_key/)
+    }
+    server.answer = () => undefined
+    await using running = new RunningSync(world.deps.db, settingsOf(server), clocks)
+    await running.sync.settled()
+    const { status, problem } = await running.sync.status(world.project)
+    assert.deepEqual({ status, problem }, { status: 'ready', problem: null })
+  })
+
   test('a service that gives vectors of another size changes nothing that is stored', async () => {
     const world = await openNotes(await open())
     await using server = await new EmbeddingServer().listen()

@@ -181,6 +181,16 @@ export async function failProject(
     .execute()
 }
 
+/** Nobody waits any longer with projects that the provider failed for. */
+export async function forgetDelays(tx: Transaction, modelId: number): Promise<void> {
+  await tx.query
+    .updateTable('project_embeddings')
+    .set({ due_at: 0 })
+    .where('model_id', '=', modelId)
+    .where('due_at', '>', 0)
+    .execute()
+}
+
 /** The model has all notes: questions are put to it from now on. False when another process has the project. */
 export async function completeProject(
   tx: Transaction,

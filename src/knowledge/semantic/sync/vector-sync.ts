@@ -38,6 +38,7 @@ import {
   claimProject,
   completeProject,
   failProject,
+  forgetDelays,
   isProjectThere,
   lastChange,
   nextDue,
@@ -210,6 +211,8 @@ export class NoteVectorSync implements VectorSync {
     if (db.engine === 'postgres') this.#bell.ringIn(Math.max(LOOK_EVERY_MS, this.#options.settings.index_delay_ms))
     const modelId = await this.#opened()
     if (modelId === null) return
+    // Whoever starts a server may have mended what was wrong with the provider.
+    if (!this.#isLookedThrough) await db.write((tx) => forgetDelays(tx, modelId), { isolation: 'read committed' })
     const startedAt = this.#now()
     const waiting = [
       ...new Set([...(await waitingProjects(db, modelId, startedAt)), ...(await this.#lossyNow(modelId))]),
@@ -340,7 +343,6 @@ export class NoteVectorSync implements VectorSync {
   async #fail(key: SyncKey, state: SyncState, error: ProviderFailed): Promise<void> {
     const { db, log } = this.#options
     const failures = state.failures + 1
-    // No longer than this in any case: the time stays after a restart, with which an operator may have mended what was wrong.
     const delayMs = Math.max(retryDelayMs(failures, BACKOFF), Math.min(error.retryAfterMs, BACKOFF.maxMs))
     log.warn({ err: error, projectId: key.projectId, delayMs }, 'notes could not be embedded; they are tried again')
     const failure = {
