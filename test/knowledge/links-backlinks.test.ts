@@ -31,6 +31,26 @@ eachDatabase('backlinks', ({ open }) => {
     assert.deepEqual([fourth?.note.file_path, fourth?.snippet], ['c.md', null])
   })
 
+  test('the text around a link is not that around a link to a longer name', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const target = await notes.add({ path: 'A.md' })
+    const far = 'word '.repeat(1_000)
+    await notes.add({ path: 'from a.md', body: '[[Apple]] is a fruit, [[A b]] is none.\n\nSee [[A]] there.' })
+    await notes.add({ path: 'from b.md', body: `[[Apple]]\n\n${far}\n\nSee [[A|shown]] there.` })
+    await notes.add({ path: 'from c.md', body: 'Not [[A#Part]].\n\n| see | [[A\\|shown]] |' })
+    await notes.add({ path: 'from d.md', body: 'Not [[Apple]].\n\nSee [[A ]] there.' })
+    const { backlinks } = await backlinksOf(notes.db, notes.project, target, { page: 1, pageSize: 10 })
+    assert.deepEqual(
+      backlinks.map(({ snippet, anchor }) => [snippet, anchor]),
+      [
+        ['See [[A]] there.', null],
+        ['See [[A|shown]] there.', null],
+        ['Not [[A#Part]].', 'Part'],
+        ['See [[A ]] there.', null],
+      ],
+    )
+  })
+
   test('pages of any size show each of many links once, and others have their turn meanwhile', async () => {
     const notes = await LinkedNotes.open(await open())
     const target = await notes.add({ path: 'Target.md' })

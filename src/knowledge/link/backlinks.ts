@@ -3,7 +3,7 @@ import type { Note, NoteRef, Project } from '../note/note.ts'
 import { findNoteById } from '../note/store-notes.ts'
 import { splitText } from '../text/frontmatter/frontmatter.ts'
 import { findPhrase, paragraphAt, snippet } from './snippet.ts'
-import { type BacklinkRow, findBacklinks, findMentioning } from './store-backlinks.ts'
+import { type BacklinkRow, findBacklinks, findMentioning, LINK_ENDS } from './store-backlinks.ts'
 
 export interface Backlink {
   note: NoteRef
@@ -47,7 +47,7 @@ export async function backlinksOf(
 function toBacklink(row: BacklinkRow): Backlink {
   const { id, external_id, title, permalink, file_path } = row
   const link = `[[${row.to_name}`
-  const at = row.around.indexOf(link)
+  const at = placeOfLink(row.around, link)
   return {
     note: { id, external_id, title, permalink, file_path },
     relationType: row.relation_type,
@@ -56,6 +56,13 @@ function toBacklink(row: BacklinkRow): Backlink {
     display: row.display,
     snippet: at < 0 ? null : around(row.around, at, link.length),
   }
+}
+
+/** -1 where only longer names begin so. */
+function placeOfLink(text: string, link: string): number {
+  let at = text.indexOf(link)
+  while (at >= 0 && !LINK_ENDS.some((end) => text.startsWith(end, at + link.length))) at = text.indexOf(link, at + 1)
+  return at
 }
 
 function around(text: string, at: number, length: number): string {

@@ -27,6 +27,9 @@ const NOTE_COLUMNS = sql.raw('n.id, n.external_id, n.title, n.permalink, n.file_
 const BEFORE = 400
 const LENGTH = 2000
 
+/** What may follow a name in a link; anything else, and it is the beginning of another name. In a table the bar is `\|`. */
+export const LINK_ENDS = [']]', '|', '\\|', ' ]]', ' |'] as const
+
 interface BacklinksInput {
   noteId: number
   fromId: number
@@ -39,7 +42,9 @@ const pageOfBacklinks = statement<BacklinksInput, BacklinkRow>((_query, p, engin
   const isSqlite = engine === 'sqlite'
   const find = sql.raw(isSqlite ? 'instr' : 'strpos')
   const greatest = sql.raw(isSqlite ? 'max' : 'greatest')
-  const at = sql`${find}(c.content, '[[' || r.to_name)`
+  const placeOf = (end: string) => sql`${find}(c.content, '[[' || r.to_name || ${sql.lit(end)})`
+  const places = sql.join(LINK_ENDS.map((end) => sql`nullif(${placeOf(end)}, 0)`))
+  const at = sql`case when ${placeOf('')} = 0 then 0 else coalesce(${places}, 0) end`
   return sql`
       select ${NOTE_COLUMNS}, r.position, r.relation_type, r.to_name, r.context, r.anchor, r.display,
         case when ${at} = 0 then ''
