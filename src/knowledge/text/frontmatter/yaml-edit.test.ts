@@ -51,6 +51,15 @@ test('adds keys at the end, and those that every note has at their place', () =>
   assert.equal(editYaml('# only a comment\n', { b: 1 }), '# only a comment\nb: 1\n')
 })
 
+test('adds a key where another one is replaced or goes, and keeps what stands around', () => {
+  const yaml = 'tags: [a]\n# about b\nb: "1"  # one\n'
+  assert.equal(editYaml(yaml, { tags: ['c'], title: 'T' }), 'title: T\ntags:\n- c\n# about b\nb: "1"  # one\n')
+  assert.equal(editYaml(yaml, { tags: null, title: 'T' }), 'title: T\n# about b\nb: "1"  # one\n')
+  const typed = `title: T\ntype: note\n${yaml}`
+  const expected = 'title: T\ntype: note\npermalink: p\n# about b\nb: "1"  # one\n'
+  assert.equal(editYaml(typed, { permalink: 'p', tags: null }), expected)
+})
+
 test('fills a key that has no value yet', () => {
   assert.equal(editYaml('a:\n# about b\nb: 1\n', { a: 'x' }), 'a: x\n# about b\nb: 1\n')
 })

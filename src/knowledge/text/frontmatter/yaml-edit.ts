@@ -117,7 +117,8 @@ function lineEnd(yaml: string, at: number): number {
 function applied(yaml: string, splices: Splice[]): string {
   let result = ''
   let from = 0
-  for (const { start, end, text } of splices.sort((a, b) => a.start - b.start)) {
+  // What is only added at a place comes before what is replaced there.
+  for (const { start, end, text } of splices.sort((a, b) => a.start - b.start || a.end - b.end)) {
     result += yaml.slice(from, start) + text
     from = end
   }
