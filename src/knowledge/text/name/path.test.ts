@@ -217,7 +217,7 @@ describe('cleanDirectory', () => {
     assert.equal(cleanDirectory('/docs', 'directory'), 'docs')
     assert.equal(cleanDirectory('docs/', 'directory'), 'docs')
     assert.equal(cleanDirectory('/docs/a/', 'directory'), 'docs/a')
-    for (const root of ['', '/', '.', './', '  ', '..']) assert.equal(cleanDirectory(root, 'directory'), '')
+    for (const root of ['', '/', '.', './', '  ', './.']) assert.equal(cleanDirectory(root, 'directory'), '')
   })
 
   test('leaves out the characters that folder names do not have', () => {
@@ -251,7 +251,7 @@ describe('cleanExistingDirectory', () => {
 
 describe('cleanDirectoryForDelete', () => {
   test('refuses the root in every spelling and a leading slash', () => {
-    for (const root of ['', ' ', '/', '.', './', '..', '//', '\\', '.\\']) {
+    for (const root of ['', ' ', '/', '.', './', './.', '//', '\\', '.\\']) {
       assert.throws(() => cleanDirectoryForDelete(root), /directory/, root)
     }
     assert.throws(() => cleanDirectoryForDelete('/docs'), /absolute/)
