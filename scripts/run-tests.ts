@@ -14,6 +14,8 @@ import {
   type RunningPostgres,
   startPostgres,
 } from '../test/support/postgres.ts'
+import { PROGRAM_VARIABLE } from '../test/support/program.ts'
+import { ensureBundle } from './bundle.mjs'
 import { type FileResult, runTestFile } from './run-test-file.ts'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -48,9 +50,10 @@ async function main(args: string[]): Promise<void> {
   const files = findFiles(args.filter((arg) => !arg.startsWith('-')))
   installBrowserIfPossible()
   const postgres = startPostgresUnlessGiven()
+  const program = ensureBundle()
   if (!args.includes('--only-tests')) for (const check of CHECKS) await runCheck(check, totals)
   const runDir = makeRunDirectory()
-  const env = testEnvironment(runDir, await postgres)
+  const env = testEnvironment(runDir, await postgres, await program)
   const nodeFlags = args.filter((arg) => arg.startsWith('--test-'))
   try {
     await inParallel(files, Math.min(Math.max(availableParallelism(), 2), 8), async (file) => {
@@ -85,13 +88,14 @@ async function startPostgresUnlessGiven(): Promise<Postgres> {
 }
 
 /** The tests' own settings only: what the person at the terminal has set for a server must not reach them. */
-function testEnvironment(runDir: string, postgres: Postgres): NodeJS.ProcessEnv {
+function testEnvironment(runDir: string, postgres: Postgres, program: string | null): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(npm_|NODE_ENV$|NODE_OPTIONS$|FORCE_COLOR$)/i.test(name) && !/^COMMONPLACE_(?!TEST_)/.test(name),
   )
   const env: NodeJS.ProcessEnv = { ...Object.fromEntries(kept), TMPDIR: runDir }
   // Hundreds of processes load the same sources: they need to be compiled once.
   env.NODE_COMPILE_CACHE = join(ROOT, '.cache', 'compile')
+  if (program !== null) env[PROGRAM_VARIABLE] = program
   if ('url' in postgres) env[POSTGRES_URL_VARIABLE] = postgres.url
   if ('unavailable' in postgres) env[POSTGRES_UNAVAILABLE_VARIABLE] = postgres.unavailable
   return env

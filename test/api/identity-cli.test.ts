@@ -11,10 +11,10 @@ import { openDatabase } from '../../src/platform/storage/open.ts'
 import { verifyPassword } from '../../src/users/sign-in/password.ts'
 import { findPasswordHash } from '../../src/users/sign-in/store-passwords.ts'
 import { authenticatorOf, bearer, firstStartSettings, requestWith } from '../support/identity.ts'
+import { PROGRAM } from '../support/program.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const DRIVER = fileURLToPath(new URL('../support/cli-driver.ts', import.meta.url))
 
 interface Ended {
@@ -25,7 +25,7 @@ interface Ended {
 
 /** The command in a process of its own, with this on its standard input. */
 function commonplace(dataDir: string, args: string[], input = ''): Promise<Ended> {
-  const child = spawn(process.execPath, [MAIN, ...args], { env: environment(dataDir), cwd: dataDir })
+  const child = spawn(process.execPath, [PROGRAM, ...args], { env: environment(dataDir), cwd: dataDir })
   const ended = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (ended.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (ended.stderr += text))

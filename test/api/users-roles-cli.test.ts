@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { PROGRAM } from '../support/program.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { client } from '../support/test-client.ts'
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 let server: TestServer
 before(async () => {
@@ -16,7 +14,7 @@ after(() => server.stop())
 
 async function commonplace(...args: string[]): Promise<string> {
   const env = { ...process.env, COMMONPLACE_DATA_DIR: server.dataDir }
-  const { stdout } = await promisify(execFile)(process.execPath, [MAIN, ...args], { env, cwd: server.dataDir })
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, ...args], { env, cwd: server.dataDir })
   return stdout
 }
 

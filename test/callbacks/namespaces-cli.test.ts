@@ -3,14 +3,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { runCommand } from '../cli/run-command.ts'
+import { PROGRAM } from '../support/program.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { client, type TestClient } from '../support/test-client.ts'
 import { signingSecret } from './namespace-world.ts'
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 let server: TestServer
 let admin: TestClient
@@ -31,7 +29,7 @@ async function ok(...args: string[]): Promise<string> {
 }
 
 async function withInput(input: string, ...args: string[]) {
-  const child = spawn(process.execPath, [MAIN, 'namespace', ...args], {
+  const child = spawn(process.execPath, [PROGRAM, 'namespace', ...args], {
     cwd: tempDir(),
     env: { ...process.env, NODE_TEST_CONTEXT: undefined, COMMONPLACE_DATA_DIR: server.dataDir },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -5,14 +5,12 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { PROGRAM } from '../support/program.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { runCommand } from './run-command.ts'
 
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
-
 test('a command whose answer nobody reads ends quietly', async () => {
-  const child = spawn(process.execPath, [MAIN, 'config'], { cwd: tempDir(), stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(process.execPath, [PROGRAM, 'config'], { cwd: tempDir(), stdio: ['ignore', 'pipe', 'pipe'] })
   child.stdout.destroy()
   const [stderr, [status]] = await Promise.all([text(child.stderr), once(child, 'exit')])
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })

@@ -1,18 +1,16 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { PermanentFailure } from '../../src/platform/jobs/failures.ts'
 import { jobKind } from '../../src/platform/jobs/job-kind.ts'
 import { eachDatabase, type Place, tempDir } from '../support/each-database.ts'
+import { PROGRAM } from '../support/program.ts'
 import { jobBench } from './job-bench.ts'
-
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
 function commonplace(place: Place, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const storage = place.databaseUrl === null ? ['--data-dir', place.dataDir] : ['--database-url', place.databaseUrl]
   return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, 'job', ...args, ...storage], (error, stdout, stderr) => {
+    execFile(process.execPath, [PROGRAM, 'job', ...args, ...storage], (error, stdout, stderr) => {
       resolve({ code: Number(error?.code ?? 0), stdout, stderr })
     })
   })

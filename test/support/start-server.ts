@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import type { Engine } from '../../src/platform/storage/database.ts'
 import { createDatabase } from './postgres-database.ts'
+import { PROGRAM } from './program.ts'
 import { tempDir } from './temp-dir.ts'
 
 export interface StartServerOptions {
@@ -53,7 +53,6 @@ const SECRETS = {
   apiKey: '0123456789abcdef0123456789abcdef',
   applicationKey: '0123456789abcdef0123456789abcdef01234567',
 }
-const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 const END_WITH_PARENT = new URL('end-with-parent.ts', import.meta.url).href
 const START_TIMEOUT_MS = 30_000
 const STOP_TIMEOUT_MS = 20_000
@@ -66,7 +65,7 @@ export async function startServer(options: StartServerOptions = {}): Promise<Tes
   const databaseUrl = await chooseDatabase(options)
   const child = spawn(
     process.execPath,
-    ['--import', END_WITH_PARENT, MAIN, options.mode ?? 'dev', ...(options.args ?? [])],
+    ['--import', END_WITH_PARENT, PROGRAM, options.mode ?? 'dev', ...(options.args ?? [])],
     {
       // Not the repository: a settings file there is nobody's business in a test.
       cwd: tempDir(),

@@ -1,0 +1,7 @@
+// What a test starts as the server or the command line. A run of the tests makes the bundle that operators run, which starts in
+// a third of the time, and names it here; a file alone starts the sources.
+import { fileURLToPath } from 'node:url'
+
+export const PROGRAM_VARIABLE = 'COMMONPLACE_TEST_PROGRAM'
+
+export const PROGRAM = process.env[PROGRAM_VARIABLE] ?? fileURLToPath(new URL('../../src/main.ts', import.meta.url))
