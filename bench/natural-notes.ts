@@ -22,7 +22,7 @@ function anyRank(random: () => number): number {
   return Math.floor(VOCABULARY ** random()) - 1
 }
 
-export function sentenceOf(length: number, random: () => number): string {
+function sentenceOf(length: number, random: () => number): string {
   return Array.from({ length }, () => wordOf(anyRank(random))).join(' ')
 }
 

@@ -8,7 +8,7 @@ import pg from 'pg'
 import type { OrganizationId } from '../src/platform/auth/principal.ts'
 import { listGroup } from '../src/users/user/user-keys.ts'
 
-export const SMALL_ROLES = 49
+const SMALL_ROLES = 49
 const EPOCH = 1_700_000_000_000_000
 const LAST = 0x10ffff
 const NEVER = Number.MAX_SAFE_INTEGER
@@ -124,11 +124,7 @@ export function userId(index: number): string {
   return `01900000-0000-7000-8000-${index.toString(16).padStart(12, '0')}`
 }
 
-/** Four syllables out of twenty: a hundred and sixty thousand words that nobody bears. */
-export function word(value: number): string {
-  return [1, 20, 400, 8_000].map((unit) => SYLLABLES[Math.floor(value / unit) % 20]).join('')
-}
-
+// Names have four of them: a hundred and sixty thousand words that nobody bears.
 const SYLLABLES = 'ba ce di fo gu ha je ki lo mu na pe qui ro su ta ve wi xo zu'.split(' ')
 
 const sqliteText = {

@@ -18,7 +18,7 @@ const TOOLS_DIR = join(ROOT, '.cache', 'proto-tools')
 const MANIFEST = join(ROOT, 'src', 'gen', 'sources.json')
 
 /** What src/gen/sources.json must say about the files that are there now. */
-export function describeSources() {
+function describeSources() {
   return {
     generators: TOOLS,
     sources: hashAll('proto/**/*.proto'),
@@ -27,7 +27,7 @@ export function describeSources() {
 }
 
 /** One sentence per difference between proto/, src/gen/ and src/gen/sources.json; empty when all agree. */
-export function findStale() {
+function findStale() {
   if (!existsSync(MANIFEST)) return ['src/gen/sources.json is missing']
   const recorded = JSON.parse(readFileSync(MANIFEST, 'utf8'))
   const actual = describeSources()

@@ -102,7 +102,7 @@ function summed(collection: BenchCollection, chunkLength: number): ScoreNotes {
 }
 
 /** Lines joined up to the length; a longer one is cut with an overlap. The title leads each chunk. */
-export function chunksOf({ title, body }: BenchNote, chunkLength: number): string[] {
+function chunksOf({ title, body }: BenchNote, chunkLength: number): string[] {
   const chunks: string[] = []
   let current = ''
   for (const line of body.split('\n')) {

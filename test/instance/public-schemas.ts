@@ -90,7 +90,7 @@ const mediaV1 = {
 
 const text = { updated_at: time, content: string }
 
-export const SCHEMAS = {
+const SCHEMAS = {
   v2: object({
     domain: { type: 'string', pattern: '^[^/\\s]+$' },
     title: string,

@@ -155,7 +155,7 @@ export function pathOf(folder: string, title: string): string {
   return `${folder === '' ? '' : `${folder}/`}${title}.md`
 }
 
-export function bodyOf(links: readonly ModelLink[]): string {
+function bodyOf(links: readonly ModelLink[]): string {
   return links.map(lineOf).join('\n\n')
 }
 

@@ -12,7 +12,7 @@ const PLACES = [
 ]
 const INSTALL_LIMIT_MS = 5 * 60_000
 
-export function findBrowser(): string | undefined {
+function findBrowser(): string | undefined {
   const given = process.env[BROWSER_VARIABLE]
   return given === undefined ? PLACES.find((place) => existsSync(place)) : given
 }

@@ -15,7 +15,7 @@ export function bearerHeader(token: string): CredentialHeaders {
   return { authorization: `Bearer ${token}` }
 }
 
-export function keyHeaders(apiKey: string, applicationKey: string): CredentialHeaders {
+function keyHeaders(apiKey: string, applicationKey: string): CredentialHeaders {
   return { 'dd-api-key': apiKey, 'dd-application-key': applicationKey }
 }
 

@@ -94,7 +94,7 @@ export async function startMailServer({ auth, port = 0 }: MailServerOptions = {}
 }
 
 /** As much of MIME as our own mails use: two alternatives, each in one of two encodings. */
-export function parseMail(source: string): Pick<ReceivedMail, 'headers' | 'text' | 'html' | 'source'> {
+function parseMail(source: string): Pick<ReceivedMail, 'headers' | 'text' | 'html' | 'source'> {
   const { headers, body } = parsePart(source)
   const boundary = /boundary="([^"]+)"/.exec(headers.get('content-type') ?? '')?.[1]
   const parts = boundary === undefined ? [] : body.split(`--${boundary}`).slice(1, -1)

@@ -16,7 +16,7 @@ import { createMetrics } from '../../../src/platform/telemetry/metrics.ts'
 export const ADA = newId<'User'>() as UserId
 
 /** Knows a few tokens; everything else about authentication has its own tests. */
-export class TokenAuthenticator implements Authenticator {
+class TokenAuthenticator implements Authenticator {
   readonly #principals: Record<string, Principal> = {
     admin: principal(['admin']),
     reader: principal(['notes_read']),
@@ -60,7 +60,7 @@ export interface Platform extends AsyncDisposable {
   log(): string
 }
 
-export const SETTINGS: HttpSettings = {
+const SETTINGS: HttpSettings = {
   base_url: null,
   trusted_proxies: [],
   body_limit: 100_000,

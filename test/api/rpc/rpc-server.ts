@@ -54,7 +54,7 @@ export interface LogLine extends Record<string, unknown> {
   msg: string
 }
 
-export class Readiness {
+class Readiness {
   #status: 'serving' | 'not_serving' = 'serving'
   readonly listeners = new Set<() => void>()
 
