@@ -10,7 +10,7 @@ const oldNode = findOldNode()
 const needsOldNode = { skip: oldNode === null && 'no Node 20 or 22 on this machine' }
 const PAST = 2_147_483_646 // a process number that no system hands out
 
-async function finished(script: Script): Promise<{ node: string; ms: number }> {
+async function finished(script: Script): Promise<{ node: string; cpuMs: number }> {
   const { status } = await script.closed
   assert.equal(status, 0, script.stderr)
   return JSON.parse(script.stdout)
@@ -22,7 +22,7 @@ describe('set-up', () => {
     const first = await finished(clone.setUp())
     assert.equal(first.node, process.execPath)
     const second = await finished(clone.setUp())
-    assert.ok(second.ms < 100, `${second.ms} ms`)
+    assert.ok(second.cpuMs < 100, `${second.cpuMs} ms`)
     const [call, ...more] = clone.calls()
     assert.equal(more.length, 0)
     assert.deepEqual(call?.args.slice(0, 2), ['ci', '--ignore-scripts'])
@@ -135,7 +135,7 @@ describe('set-up', () => {
     const { node } = await finished(clone.setUp({ node: oldNode ?? '' }))
     assert.equal(node, join(clone.root, 'node_modules/.bin/node'))
     const second = await finished(clone.setUp({ node: oldNode ?? '' }))
-    assert.ok(second.ms < 100, `${second.ms} ms`)
+    assert.ok(second.cpuMs < 100, `${second.cpuMs} ms`)
   })
 
   test('fetches Node by itself where the packages bring none', needsOldNode, async () => {
