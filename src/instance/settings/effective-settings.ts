@@ -17,7 +17,7 @@ export type Effective = { settings: InstanceSettings } | { problems: readonly Pr
 export function layOver(base: InstanceSettings, stored: StoredValues): Effective {
   const [origins, problems] = [new Origins(), new Problems()]
   const tree = copyOf(base) as Tree
-  mergeLayer(SETTINGS_ROOT, tree, { tree: treeOf(stored), origin: STORED }, origins, problems)
+  mergeLayer(SETTINGS_ROOT, tree, { tree: treeOf(stored), origin: STORED }, { origins, problems })
   const reader = new SettingsReader({ mode: 'serve', cwd: '/' }, origins, problems)
   const settings = reader.read(SETTINGS_ROOT, tree, []) as InstanceSettings
   try {

@@ -54,7 +54,7 @@ export async function loadSettings<Schema extends TSchema>(
     ...flagLayers(root, flags, problems),
   ]
   const tree = defaultTree(root, mode)
-  for (const layer of layers) mergeLayer(root, tree, layer, origins, problems)
+  for (const layer of layers) mergeLayer(root, tree, layer, { origins, problems })
   const settings = new SettingsReader({ mode, cwd }, origins, problems).read(root, tree, [])
   problems.throwIfAny()
   const keys = [...settingsIn(root)].filter(({ setting }) => setting.kind !== 'group')

@@ -1,6 +1,6 @@
 import { exampleAt, type Origin, type Origins, type Path, placeIn } from './origins.ts'
 import { type Problems, show, showPath } from './problems.ts'
-import { defaultOf, type GroupSetting, isRecord, type Mode, memberOf, type Setting, secretBehind } from './setting.ts'
+import { defaultOf, type GroupSetting, isRecord, type Mode, memberOf, secretBehind } from './setting.ts'
 
 export type Tree = Record<string, unknown>
 
@@ -27,8 +27,7 @@ export function mergeLayer(
   group: GroupSetting,
   target: Tree,
   layer: Layer,
-  origins: Origins,
-  problems: Problems,
+  found: { origins: Origins; problems: Problems },
   path: Path = [],
 ): void {
   dropOtherSpellings(group, target, layer.tree)
@@ -40,12 +39,12 @@ export function mergeLayer(
       if (isRecord(value)) {
         const inner = { tree: value, origin: layer.origin }
         target[key] ??= emptyTree()
-        mergeLayer(member, target[key] as Tree, inner, origins, problems, at)
-      } else problems.add(() => notAMap(member, at, value, layer.origin))
+        mergeLayer(member, target[key] as Tree, inner, found, at)
+      } else found.problems.add(() => notAMap(member, at, value, layer.origin))
       continue
     }
     target[key] = member?.kind === 'map' ? mergeMaps(target[key], value) : value
-    remember(group, key, member, value, at, layer.origin, origins)
+    for (const place of placesOf(group, at, value)) found.origins.set(place, layer.origin)
   }
 }
 
@@ -69,21 +68,12 @@ function mergeMaps(below: unknown, above: unknown): unknown {
   return Object.assign(emptyTree(), below, above)
 }
 
-function remember(
-  group: GroupSetting,
-  key: string,
-  member: Setting | undefined,
-  value: unknown,
-  at: Path,
-  origin: Origin,
-  origins: Origins,
-): void {
-  origins.set(at, origin)
-  if (member?.kind === 'map' && isRecord(value)) {
-    for (const name of Object.keys(value)) origins.set([...at, name], origin)
-  }
+/** What has its value from a key of the group: the key, the entries of a map, the secret that it names the file of. */
+function placesOf(group: GroupSetting, at: Path, value: unknown): Path[] {
+  const key = at.at(-1) as string
+  const entries = memberOf(group, key)?.kind === 'map' && isRecord(value) ? Object.keys(value) : []
   const secret = value === null ? undefined : secretBehind(group, key)
-  if (secret !== undefined) origins.set([...at.slice(0, -1), secret], origin)
+  return [at, ...entries.map((name) => [...at, name]), ...(secret === undefined ? [] : [[...at.slice(0, -1), secret]])]
 }
 
 function notAMap(member: GroupSetting, at: Path, value: unknown, origin: Origin) {
