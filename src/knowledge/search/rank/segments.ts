@@ -1,3 +1,5 @@
+import { wholeCharacter } from '../../text/whole-character.ts'
+
 /** A line, or a piece of a long one: what somebody says in one go. */
 export interface Segment {
   start: number
@@ -40,7 +42,5 @@ function cutBefore(text: string, start: number, end: number): number {
     if (SENTENCE_END.test(text.charAt(at - 1))) return at
     if (space === 0) space = at
   }
-  if (space > 0) return space
-  const isPair = text.charCodeAt(end - 1) >= 0xd800 && text.charCodeAt(end - 1) < 0xdc00
-  return isPair ? end - 1 : end
+  return space > 0 ? space : wholeCharacter(text, end)
 }

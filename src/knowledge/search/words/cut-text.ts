@@ -1,4 +1,5 @@
 import { UNSPACED_SCRIPTS } from '../../text/unspaced.ts'
+import { wholeCharacter } from '../../text/whole-character.ts'
 import { ASCII, LETTERS } from './ascii-letters.ts'
 
 /** Where a piece of a long text ends, and the next one begins: behind each other, or the last characters in both. */
@@ -27,7 +28,7 @@ export function cutBefore(text: string, first: number, last: number): Cut {
     if (end !== undefined) return { end, next: at, isInWord: false }
     end = at
   }
-  end ??= isLowSurrogate(text.charCodeAt(last)) ? last - 1 : last
+  end ??= wholeCharacter(text, last)
   return { end, next: end, isInWord: true }
 }
 
@@ -47,8 +48,4 @@ function isUnspaced(character: string): boolean {
   if (character.charCodeAt(0) < ASCII) return false
   const plain = character.normalize('NFKC')
   return UNSPACED.test(plain) && !MAYBE_JOINED.test(plain)
-}
-
-function isLowSurrogate(code: number): boolean {
-  return code >= 0xdc00 && code <= 0xdfff
 }

@@ -1,3 +1,4 @@
+import { wholeCharacter } from '../../text/whole-character.ts'
 import { type Block, isSpace, type Section, sectionsOf } from './sections.ts'
 
 /** A stretch of text that has a vector of its own. */
@@ -134,9 +135,4 @@ function windowStart(text: string, end: number): number {
     if (word === -1 && isSpace(code)) word = at
   }
   return word === -1 ? wholeCharacter(text, end - OVERLAP) : word
-}
-
-function wholeCharacter(text: string, at: number): number {
-  const code = text.charCodeAt(at)
-  return code >= 0xdc00 && code <= 0xdfff ? at - 1 : at
 }
