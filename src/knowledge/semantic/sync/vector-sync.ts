@@ -39,7 +39,6 @@ import {
   completeProject,
   failProject,
   forgetDelays,
-  isProjectThere,
   lastChange,
   nextDue,
   releaseProject,
@@ -47,11 +46,11 @@ import {
   restartProject,
   type SyncKey,
   type SyncState,
-  syncState,
   waitingProjects,
 } from './store-sync.ts'
 import { projectsWithVectors, removeModelRows } from './store-vectors.ts'
 import { syncTurn, type Turn } from './sync-turn.ts'
+import { SyncWaiters } from './sync-waiters.ts'
 
 export interface VectorSync extends Worker {
   /** Settles when all that was written before the call is embedded, or the project is gone; rejects when the provider fails meanwhile. */
@@ -84,13 +83,6 @@ const BACKOFF: Backoff = { initialMs: 1_000, maxMs: 300_000, coefficient: 2, jit
 // One SQLite file has one server, which takes over what it had before it was started again. Commands beside it are others.
 const ONLY_SERVER = 'server'
 
-interface Waiter {
-  /** By project: the change that must be reached. */
-  targets: Map<number, number>
-  resolve(): void
-  reject(reason: unknown): void
-}
-
 type Outcome = 'more' | 'done' | 'failed'
 
 export class NoteVectorSync implements VectorSync {
@@ -99,7 +91,7 @@ export class NoteVectorSync implements VectorSync {
   readonly #owner: string
   readonly #bell: Bell
   readonly #restMs: (turnMs: number) => number
-  readonly #waiters = new Set<Waiter>()
+  readonly #waiters: SyncWaiters
   /** What this process has taken over, and until when. */
   readonly #claims = new Map<number, { state: SyncState; untilMs: number }>()
   readonly #settling: { round: number; resolve(): void; reject(reason: unknown): void }[] = []
@@ -116,6 +108,7 @@ export class NoteVectorSync implements VectorSync {
     this.#owner = options.db.engine === 'sqlite' && options.isServer ? ONLY_SERVER : newId()
     this.#bell = new Bell(options.clock)
     this.#own = new OwnProjects(options)
+    this.#waiters = new SyncWaiters(options.db)
     const busyness = new Busyness()
     this.#restMs = options.restMs ?? ((turnMs) => busyness.restMs(turnMs))
   }
@@ -154,7 +147,7 @@ export class NoteVectorSync implements VectorSync {
       this.#bell.stop()
       // After a failure it is started again.
       this.#isStopped = signal.aborted
-      this.#rejectWaiters(reason)
+      this.#waiters.reject(reason)
       for (const { reject } of this.#settling.splice(0)) reject(reason)
       await this.#release()
     }
@@ -166,10 +159,9 @@ export class NoteVectorSync implements VectorSync {
     const ids = projectId === undefined ? await waitingProjects(db, await this.#modelId(), this.#now()) : [projectId]
     const targets = new Map<number, number>()
     for (const id of ids) targets.set(id, await lastChange(db, id))
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.#waiters.add({ targets, resolve, reject })
+    const reached = this.#waiters.wait(targets)
     this.#bell.ring()
-    return promise
+    return reached
   }
 
   /** Settles when nothing is left that could be done now; also what failed was tried. */
@@ -222,7 +214,7 @@ export class NoteVectorSync implements VectorSync {
       if (outcome === 'more') waiting.push(projectId)
       if (outcome === 'failed') break
     }
-    await this.#answerWaiters(modelId)
+    await this.#waiters.answer(modelId)
     if (!this.#isLookedThrough) await this.#lookThrough(modelId, signal)
     // Alarms ring a little early at times: what fell due since the round began was not among those that waited.
     const due = await nextDue(db, modelId, startedAt)
@@ -253,7 +245,7 @@ export class NoteVectorSync implements VectorSync {
       this.#openings = 0
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      this.#rejectWaiters(error)
+      this.#waiters.reject(error)
       this.#bell.ringIn(retryDelayMs(++this.#openings, BACKOFF))
       return null
     }
@@ -289,7 +281,7 @@ export class NoteVectorSync implements VectorSync {
       await this.#fail(key, state, error)
       return 'failed'
     }
-    await this.#answerWaiters(key.modelId)
+    await this.#waiters.answer(key.modelId)
     await this.#rest(clock.elapsedMs() - startedMs, signal)
     return 'more'
   }
@@ -352,32 +344,13 @@ export class NoteVectorSync implements VectorSync {
     }
     await db.write((tx) => failProject(tx, key, this.#owner, failure), { isolation: 'read committed' })
     this.#claims.delete(key.projectId)
-    this.#rejectWaiters(error)
+    this.#waiters.reject(error)
   }
 
   async #rest(turnMs: number, signal: AbortSignal): Promise<void> {
     const restMs = this.#restMs(turnMs)
     if (restMs > 0) await sleep(this.#options.clock, restMs, signal).catch(() => {})
     else await nextTurn()
-  }
-
-  async #answerWaiters(modelId: number): Promise<void> {
-    const { db } = this.#options
-    for (const waiter of this.#waiters) {
-      for (const [projectId, target] of waiter.targets) {
-        const state = await syncState(db, { projectId, modelId })
-        const isReached = target === 0 || (state?.synced_seq ?? 0) >= target
-        if (isReached || !(await isProjectThere(db, projectId))) waiter.targets.delete(projectId)
-      }
-      if (waiter.targets.size > 0) continue
-      this.#waiters.delete(waiter)
-      waiter.resolve()
-    }
-  }
-
-  #rejectWaiters(reason: unknown): void {
-    for (const waiter of this.#waiters) waiter.reject(reason)
-    this.#waiters.clear()
   }
 
   /** Others need not wait until the time is over. */
