@@ -25,13 +25,7 @@ const SQL_ALLOWED = [
   'src/platform/storage/',
   'src/platform/backup/', // copies whole tables, whatever is in them
 ]
-const NETWORK_ALLOWED = [
-  'src/platform/http/',
-  'src/platform/rpc/',
-  'src/platform/outbound/',
-  'src/platform/outbound/',
-  'src/platform/telemetry/',
-]
+const NETWORK_ALLOWED = ['src/platform/http/', 'src/platform/rpc/', 'src/platform/outbound/', 'src/platform/telemetry/']
 
 interface Source {
   path: string

@@ -8,6 +8,9 @@ import { startServer, type TestServer } from '../support/start-server.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+const PAGES = globSync(['*.md', 'docs/*.md'], { cwd: ROOT })
+// A program that a comment names. Behind a star it is any of several, behind a dot or slash the end of something longer.
+const NAMED = /(?<![*./\w-])[\w-]+(?:\/[\w-]+)*(?:\.[\w-]+)*\.(?:ts|mjs)\b/g
 const NO_SECRETS = { COMMONPLACE_ADMIN_TOKEN: '', COMMONPLACE_API_KEY: '', COMMONPLACE_APPLICATION_KEY: '' }
 
 describe('the examples', { skip: shellUnavailable() }, () => {
@@ -33,12 +36,52 @@ describe('the examples', { skip: shellUnavailable() }, () => {
   })
 })
 
-test('every link of a page to another file leads somewhere', () => {
-  for (const page of globSync(['*.md', 'docs/*.md'], { cwd: ROOT })) {
-    const text = readFileSync(join(ROOT, page), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '')
-    for (const [, target] of text.matchAll(/\]\(([^)#\s]+)[^)]*\)/g)) {
-      if (/^[a-z]+:/.test(target as string)) continue
-      assert.ok(existsSync(join(ROOT, dirname(page), target as string)), `${page} links to ${target}`)
+test('every link of a page leads to a file that there is, and to a heading in it', () => {
+  for (const page of PAGES) {
+    for (const [, target] of textOf(page).matchAll(/\]\(([^)\s]+)\)/g)) {
+      const [file, heading] = (target as string).split('#') as [string, string?]
+      if (/^[a-z]+:/.test(file)) continue
+      const path = file === '' ? page : join(dirname(page), file)
+      assert.ok(existsSync(join(ROOT, path)), `${page} links to ${target}`)
+      if (heading !== undefined) assert.ok(headingsOf(path).includes(heading), `${page} links to ${target}`)
     }
   }
 })
+
+test('every program that a page or a comment names is there', () => {
+  const programs = globSync('{bench,bin,scripts,src,test}/**/*.{ts,mjs}', { cwd: ROOT })
+  const isThere = (name: string) => programs.some((path) => `/${path}`.endsWith(`/${name}`))
+  const named = [
+    ...PAGES.flatMap((page) =>
+      [...textOf(page).matchAll(/`(?:\.\/)?([\w/-][\w./-]*\.(?:ts|mjs))`/g)].map(([, name]) => [page, name]),
+    ),
+    ...programs.flatMap((path) =>
+      commentsOf(path).flatMap((line) => [...line.matchAll(NAMED)].map(([name]) => [path, name])),
+    ),
+  ] as [where: string, name: string][]
+  assert.ok(named.length > 50)
+  assert.deepEqual(
+    named.filter(([, name]) => !isThere(name) && !name.startsWith('dist/')),
+    [],
+  )
+})
+
+/** Without what stands in fences. */
+function textOf(page: string): string {
+  return readFileSync(join(ROOT, page), 'utf8').replaceAll(/^```[\s\S]*?^```$/gm, '')
+}
+
+/** As a link names them. */
+function headingsOf(page: string): string[] {
+  return [...textOf(page).matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    (heading as string)
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+function commentsOf(program: string): string[] {
+  const lines = readFileSync(join(ROOT, program), 'utf8').split('\n')
+  return lines.filter((line) => /^\s*(\/\/|\*|\/\*\*) /.test(line))
+}
