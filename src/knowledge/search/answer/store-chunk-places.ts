@@ -45,9 +45,15 @@ export async function embeddedChunks(
   return chunks
 }
 
-const changed = statement<{ projectId: number; modelId: number; ids: string }, ChunkedNote & { id: number }>(
+/** A note as it is now. */
+export interface ChangedNote extends ChunkedNote {
+  id: number
+  size: number
+}
+
+const changed = statement<{ projectId: number; modelId: number; ids: string }, ChangedNote>(
   (_query, p, engine) => sql`
-    select n.id, n.title, n.created_at from notes n
+    select n.id, n.title, n.created_at, n.size from notes n
     join note_changes c on c.project_id = n.project_id and c.external_id = n.external_id
     where n.id in ${numbersIn(engine, p('ids'))} and n.project_id = ${p('projectId')} and c.seq > coalesce(
       (select synced_seq from project_embeddings

@@ -16,6 +16,7 @@ import { anyWord } from '../question/any-word.ts'
 import type { Question } from '../question/question.ts'
 import type { TokenMeaning } from '../rank/token-meaning.ts'
 import { rankHits } from '../rank-hits.ts'
+import { chunksNow } from './chunks-now.ts'
 import { expandHits } from './expand-hits.ts'
 import { fuseHits, joinHits } from './fuse-hits.ts'
 import { type NearRow, nearRows } from './near-rows.ts'
@@ -126,14 +127,17 @@ export class MeaningSearch {
 
   async #near(project: Project, request: MeaningRequest, asked: QuestionVector, depth: number) {
     const { modelId, provider, vector } = asked
-    const chunks = await this.#nearest(project, modelId, vector, depth)
-    if (chunks === null) return null
+    const nearest = await this.#nearest(project, modelId, vector, depth)
+    if (nearest === null) return null
     const { db, settings } = this.#deps
     const minSimilarity = request.minSimilarity ?? settings.min_similarity ?? provider.model.minSimilarity
-    const all = nearRows(chunks)
-    const near = all.filter(({ similarity }) => similarity >= minSimilarity)
-    const rows = await db.read((snapshot) => passing(snapshot, project, near, request.filters))
-    return { modelId, minSimilarity, chunks, rows, rejected: rejected(all, near, rows) }
+    return db.read(async (snapshot) => {
+      const chunks = await chunksNow(snapshot, project.id, modelId, nearest)
+      const all = nearRows(chunks)
+      const near = all.filter(({ similarity }) => similarity >= minSimilarity)
+      const rows = await passing(snapshot, project, near, request.filters)
+      return { modelId, minSimilarity, chunks, rows, rejected: rejected(all, near, rows) }
+    })
   }
 
   /** Null when they cannot be had: words are compared by their letters then. */

@@ -23,7 +23,7 @@ export type ChunkedNote = Pick<Note, 'title' | 'created_at'>
 /** The parts of a note that are embedded, each with what it needs to be understood alone. In linear time; at least one. */
 export function chunkNote(note: ChunkedNote, content: string): Chunk[] {
   const { head, body } = splitText(content)
-  const heading = `${note.title.slice(0, LONGEST_TITLE)}\n${dateOf(note)}`
+  const heading = headingOf(note)
   const chunks: Chunk[] = []
   for (const { start, end, headings } of piecesOf(body)) {
     const path = headings.length === 0 ? '' : `\n${headings.join(' > ')}`
@@ -43,8 +43,7 @@ function partsOf(heading: string, { observations, links }: ParsedBody): Chunk[] 
   const chunks: Chunk[] = []
   const seen = new Set<string>()
   const add = (kind: RowKind, position: number, text: string) => {
-    const whole = `${heading}\n\n${text.slice(0, LONGEST_PART)}`
-    if (chunks.length < MOST_PARTS) chunks.push(chunkOf(kind, position, 0, whole, 0, 0))
+    if (chunks.length < MOST_PARTS) chunks.push(chunkOf(kind, position, 0, partText(heading, text), 0, 0))
   }
   for (const [position, observation] of observations.entries()) {
     const text = observationText(observation)
@@ -59,17 +58,39 @@ function partsOf(heading: string, { observations, links }: ParsedBody): Chunk[] 
   return chunks
 }
 
-function observationText({ category, content, context }: ParsedObservation): string {
+/** `hash` of the chunk that an observation is, by what is stored of it. */
+export function observationHash(note: ChunkedNote, observation: Omit<ParsedObservation, 'tags'>): string {
+  return hashOf(partText(headingOf(note), observationText(observation)).toWellFormed())
+}
+
+/** The same for a relation. */
+export function relationHash(note: ChunkedNote, relation: Pick<ParsedLink, 'type' | 'name' | 'context'>): string {
+  return hashOf(partText(headingOf(note), relationText(relation)).toWellFormed())
+}
+
+function headingOf(note: ChunkedNote): string {
+  return `${note.title.slice(0, LONGEST_TITLE)}\n${dateOf(note)}`
+}
+
+function partText(heading: string, text: string): string {
+  return `${heading}\n\n${text.slice(0, LONGEST_PART)}`
+}
+
+function observationText({ category, content, context }: Omit<ParsedObservation, 'tags'>): string {
   return `${category}: ${content}${context === null ? '' : ` (${context})`}`
 }
 
-function relationText({ type, name, context }: ParsedLink): string {
+function relationText({ type, name, context }: Pick<ParsedLink, 'type' | 'name' | 'context'>): string {
   return `${type.replaceAll('_', ' ')} ${name}${context === null ? '' : ` (${context})`}`
 }
 
 function chunkOf(kind: RowKind, position: number, number: number, text: string, start: number, end: number): Chunk {
   const whole = text.toWellFormed()
-  return { kind, position, number, text: whole, start, end, hash: hash('sha256', whole, 'base64url') }
+  return { kind, position, number, text: whole, start, end, hash: hashOf(whole) }
+}
+
+function hashOf(text: string): string {
+  return hash('sha256', text, 'base64url')
 }
 
 const MONTHS = [
