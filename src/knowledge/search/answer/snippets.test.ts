@@ -32,6 +32,15 @@ describe('a snippet', () => {
     assert.deepEqual(marked('Ещё ёлка', 'еще елка'), ['<Ещё> <ёлка>'])
   })
 
+  test('marks signs that stand for letters or numbers', () => {
+    assert.deepEqual(marked('Take ½ cup, 5 m², 30㎏ or №7.', '"½" m2 30kg no'), [
+      'Take <½> cup, 5 <m²>, <30㎏> or <№7>.',
+    ])
+    assert.deepEqual(marked('任天堂㍿と会社', '株式会社'), ['任天堂<㍿>と会社'])
+    assert.deepEqual(marked('任天堂㍿と会社', '堂株'), ['任天<堂㍿>と会社'])
+    assert.deepEqual(marked('Acme™ and Ⓑ at 25℃', 'acme b 25'), ['<Acme™> and <Ⓑ> at <25℃>'])
+  })
+
   test('marks characters of scripts without spaces inside a run', () => {
     assert.deepEqual(marked('私は東京都に住む', '東京'), ['私は<東京>都に住む'])
     assert.deepEqual(marked('私は東京都に住む', '東京都'), ['私は<東京都>に住む'])

@@ -10,6 +10,7 @@ import { normalForm } from '../../text/normal-form.ts'
 import { HALF_WIDTH_MARKS, UNSPACED_SCRIPTS } from '../../text/unspaced.ts'
 import { LETTERS as ASCII_LETTERS } from './ascii-letters.ts'
 import { cutBefore } from './cut-text.ts'
+import { UNSPACED_SIGNS } from './letter-signs.ts'
 
 /** A longer one is found by its beginning. PostgreSQL takes 2,046 bytes. */
 export const LONGEST_WORD = 500
@@ -45,7 +46,7 @@ const PRIVATE_USE_SIZE = 6400
 const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]+`, 'gu')
 const NOT_UNSPACED = new RegExp(`[^${UNSPACED_SCRIPTS}]`, 'gu')
 const UNSPACED_STRETCH = new RegExp(
-  String.raw`[${UNSPACED_SCRIPTS}${HALF_WIDTH_MARKS}][${UNSPACED_SCRIPTS}\p{M}${HALF_WIDTH_MARKS}]*`,
+  String.raw`[${UNSPACED_SCRIPTS}${UNSPACED_SIGNS}${HALF_WIDTH_MARKS}][${UNSPACED_SCRIPTS}${UNSPACED_SIGNS}\p{M}${HALF_WIDTH_MARKS}]*`,
   'gu',
 )
 const UNSPACED_WORD = new RegExp(String.raw`^[${UNSPACED_SCRIPTS}\ue000-\uf8ff]{1,2}$`, 'u')

@@ -214,6 +214,9 @@ function isOfStem(own: string, word: string, stem: string): boolean {
 }
 
 function isBesideLast({ begun }: WantedPhrase, { start }: { start: number }, text: string): boolean {
-  const end = begun.at(-1)?.end ?? 0
+  const last = begun.at(-1)
+  const end = last?.end ?? 0
+  // One sign may be several words, as ½ is.
+  if (last?.start === start) return true
   return start >= end && start - end <= WIDEST_GAP && !LETTER.test(text.slice(end, start))
 }

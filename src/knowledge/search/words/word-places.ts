@@ -1,4 +1,5 @@
 import { ASCII, LETTERS } from './ascii-letters.ts'
+import { LETTER_SIGNS } from './letter-signs.ts'
 import { indexWords, unspacedStretch } from './search-text.ts'
 import { UnspacedRun } from './unspaced-run.ts'
 
@@ -9,8 +10,8 @@ export interface WordPlace {
   words: readonly string[]
 }
 
-const RUN = /[\p{L}\p{N}\p{M}]+/uy
-const LETTER = /[\p{L}\p{N}\p{M}]/u
+const RUN = new RegExp(String.raw`[\p{L}\p{N}\p{M}${LETTER_SIGNS}]+`, 'uy')
+const LETTER = new RegExp(String.raw`[\p{L}\p{N}\p{M}${LETTER_SIGNS}]`, 'u')
 const MARK = /[\p{M}ﾞﾟ]/u
 
 /**
