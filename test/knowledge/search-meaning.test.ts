@@ -50,6 +50,14 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       }
     })
 
+    test('a text that only excludes words finds what has none of them, in every mode', async () => {
+      const asked = { text: 'NOT puppy NOT budget', entity_types: ['entity'] }
+      for (const mode of ['fts', 'vector', 'hybrid']) {
+        const answer = await search(notes, { ...asked, retrieval_mode: mode })
+        assert.deepEqual([titles(answer), answer.degraded], [['Tax return'], undefined], mode)
+      }
+    })
+
     test('finds what has none of the words, and says by which passage', async () => {
       const { results, ...envelope } = await ask({
         text: 'educating a hound',

@@ -7,6 +7,7 @@ import type { Project } from '../note/note.ts'
 import type { Semantic } from '../semantic/semantic.ts'
 import { chunkPlaces } from './answer/chunk-places.ts'
 import { searchResults } from './answer/search-results.ts'
+import type { Main } from './filter/filters.ts'
 import type { Page } from './find/store-search.ts'
 import { findByWords } from './find-by-words.ts'
 import type { RatedHit } from './hit.ts'
@@ -95,14 +96,14 @@ export class SearchService {
     if (retrieval === 'fts') return 'fts'
     if (retrieval === null) {
       const { default_search_type: set } = this.#deps.settings
-      const isPossible = this.#meaning !== null && main.mode === 'text'
+      const isPossible = this.#meaning !== null && main.mode === 'text' && !isOnlyExcluding(main)
       return isPossible && (set === 'vector' || set === 'hybrid') ? set : 'fts'
     }
     if (this.#meaning === null) {
       throw new AppError('failed_precondition', 'Semantic search is disabled: ask with retrieval_mode "fts"')
     }
-    // Tags have no meaning to compare: what has them is the answer in every mode.
-    if (isOnlyTags) return 'fts'
+    // Tags have no meaning to compare, nor has what is excluded: what has or has not got them is the answer in every mode.
+    if (isOnlyTags || (!isEmpty && isOnlyExcluding(main))) return 'fts'
     if (!isEmpty && main.mode !== 'text') {
       throw new AppError('invalid_argument', `A search by meaning needs text: with "${retrieval}" there must be some`)
     }
@@ -123,6 +124,11 @@ export class SearchService {
       hasMore: found.hits.length > page.limit,
     }
   }
+}
+
+/** All words of the question are behind NOT. */
+function isOnlyExcluding(main: Main): boolean {
+  return main.mode === 'text' && main.question.words.length === 0
 }
 
 function nothing(mode: RetrievalMode): SearchFound {
