@@ -58,6 +58,17 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       }
     })
 
+    test('a text of which the model knows no word finds by words alone, not whatever else is unknown', async () => {
+      const greeting = await notes.create({ title: 'Greeting', content: 'ሰላም ለዓለም' })
+      const other = await notes.create({ title: 'Tea', content: 'ชาเย็นหวานน้อย' })
+      for (const note of [greeting, other]) await untilEmbedded(notes, note)
+      for (const mode of ['vector', 'hybrid']) {
+        const answer = await ask({ text: 'ሰላም', retrieval_mode: mode, min_similarity: 0 })
+        assert.deepEqual([titles(answer), answer.degraded], [['Greeting'], true], mode)
+      }
+      for (const { external_id: id } of [greeting, other]) await notes.api.delete(`${notes.base}/entities/${id}`, 200)
+    })
+
     test('finds what has none of the words, and says by which passage', async () => {
       const { results, ...envelope } = await ask({
         text: 'educating a hound',

@@ -10,7 +10,7 @@ const MIN_SIMILARITY = 0.2
 // Its own time is so short that asking for more at once gains nothing.
 const TEXTS_AT_ONCE = 256
 
-/** The model inside the product, which knows no difference between questions and texts. */
+/** The model inside the product. Questions and texts differ only in what is not known of them. */
 export function openBuiltinProvider(thread: EmbedThread): EmbeddingProvider {
   const { version, dimensions } = BuiltinModel.header()
   return {
@@ -21,12 +21,12 @@ export function openBuiltinProvider(thread: EmbedThread): EmbeddingProvider {
       dimensions,
       minSimilarity: MIN_SIMILARITY,
     },
-    async embed(texts, _kind, signal) {
+    async embed(texts, kind, signal) {
       const vectors: Float32Array[] = []
       for (let from = 0; from < texts.length; from += TEXTS_AT_ONCE) {
         signal?.throwIfAborted()
         const part = texts.slice(from, from + TEXTS_AT_ONCE)
-        const joined = await thread.embed(part)
+        const joined = await thread.embed(part, kind)
         for (let at = 0; at < part.length; at++) vectors.push(joined.slice(at * dimensions, (at + 1) * dimensions))
       }
       return vectors

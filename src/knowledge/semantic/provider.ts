@@ -15,7 +15,7 @@ export type EmbeddingKind = 'query' | 'document'
 
 export interface EmbeddingProvider extends AsyncDisposable {
   readonly model: EmbeddingModel
-  /** One vector of length one for each text. Throws `unavailable`, and nothing else unless the signal is aborted. */
+  /** One vector of length one for each text; of zeros for a question that says nothing to the model. Throws `unavailable`, and nothing else unless the signal is aborted. */
   embed(texts: readonly string[], kind: EmbeddingKind, signal?: AbortSignal): Promise<Float32Array[]>
 }
 

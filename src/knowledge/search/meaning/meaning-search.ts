@@ -51,6 +51,8 @@ export interface FoundByMeaning {
   minSimilarity: number
   /** Relations of the best hits were followed. */
   isExpanded: boolean
+  /** They were found by words alone. */
+  isDegraded: boolean
   /** How many chunks, and rows by words, were looked at. */
   depth: number
 }
@@ -88,10 +90,12 @@ export class MeaningSearch {
     const depths = this.#depths(page)
     const depth = depths.at(-1) as number
     const asked = await this.#vectors.vectorOf(project.id, spokenText(request))
-    if (asked === null) return null
+    // The model does not know a single word of it.
+    const isMute = asked?.vector.every((value) => value === 0) === true
+    if (asked === null || (isMute && mode === 'vector')) return null
     // The thread that compares vectors has its question before the words are looked for, which nothing else gets in between.
     const [near, found, meaning] = await Promise.all([
-      this.#near(project, request, asked, depth),
+      this.#near(project, request, asked, isMute ? 0 : depth),
       mode === 'hybrid' ? this.#words(project, request, depth) : null,
       mode === 'hybrid' ? this.#wordMeanings() : null,
     ])
@@ -114,7 +118,7 @@ export class MeaningSearch {
     const isReranked = reranker !== null && page.offset < reranker.candidates
     const sorted = isReranked ? await rerankHits(db, reranker, project, spokenText(request), best) : best
     const { question = request.question, isRelaxed = false } = found ?? {}
-    return { ...shown, question, isRelaxed, depth, isExpanded, hits: joinHits([sorted, ...others]) }
+    return { ...shown, question, isRelaxed, depth, isExpanded, isDegraded: isMute, hits: joinHits([sorted, ...others]) }
   }
 
   /** How many chunks, and rows by words, are looked at for the first results, for more of them, and so on up to the page. */
@@ -127,7 +131,7 @@ export class MeaningSearch {
 
   async #near(project: Project, request: MeaningRequest, asked: QuestionVector, depth: number) {
     const { modelId, provider, vector } = asked
-    const nearest = await this.#nearest(project, modelId, vector, depth)
+    const nearest = depth === 0 ? [] : await this.#nearest(project, modelId, vector, depth)
     if (nearest === null) return null
     const { db, settings } = this.#deps
     const minSimilarity = request.minSimilarity ?? settings.min_similarity ?? provider.model.minSimilarity

@@ -35,6 +35,14 @@ test('a text without words has one and the same vector', () => {
   assert.deepEqual(vectorOf(''), vectorOf('\0 \n'))
 })
 
+test('what is not known counts for nothing in a question, and one of nothing else has a vector of zeros', () => {
+  const [known, mixed, unknown, none] = model.embed(['coffee', 'coffee ሰላም', 'ሰላም ለዓለም', ''], 'query')
+  assert.deepEqual(known, vectorOf('coffee'))
+  assert.deepEqual(mixed, known)
+  assert.deepEqual(unknown, new Float32Array(model.dimensions))
+  assert.deepEqual(none, unknown)
+})
+
 test('the same text has the same vector, alone or among others, in this instance or another', () => {
   const texts = ['Bread is baked in the oven.', '', 'Bread is baked in the oven.', 'x'.repeat(5000)]
   const [first, , third] = model.embed(texts)

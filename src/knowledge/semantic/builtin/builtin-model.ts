@@ -2,6 +2,7 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import type { EmbeddingKind } from '../provider.ts'
 import { HEADER_BYTES, type ModelHeader, readModelFile, readModelHeader, type TokenTable } from './model-file.ts'
 import { createRowSum, MOST_ROWS, type RowSum } from './row-sum.ts'
 import { Tokenizer } from './tokenizer.ts'
@@ -61,13 +62,21 @@ export class BuiltinModel {
     return readModelFile(bytes, PATH)
   }
 
-  /** A text without a single token has the vector of the unknown token: every vector has length one. */
-  embed(texts: readonly string[]): Float32Array[] {
-    return texts.map((text) => this.#embedOne(text))
+  /**
+   * A text without a single token has the vector of the unknown token: every vector has length one. In a question what is not known counts
+   * for nothing, since it would be near to everything else that is not known; one of nothing else has a vector of zeros.
+   */
+  embed(texts: readonly string[], kind: EmbeddingKind = 'document'): Float32Array[] {
+    return texts.map((text) => {
+      const ids = this.#tokenizer.encode(text)
+      if (kind === 'document') return this.#embedOne(ids)
+      const known = ids.filter((id) => id !== this.#tokenizer.unknown)
+      return known.length === 0 ? new Float32Array(this.dimensions) : this.#embedOne(known)
+    })
   }
 
-  #embedOne(text: string): Float32Array {
-    const distinct = this.#count(this.#tokenizer.encode(text))
+  #embedOne(ids: readonly number[]): Float32Array {
+    const distinct = this.#count(ids)
     if (distinct.length === 0) distinct.push(this.#tokenizer.unknown)
     const { sum, places, weights, firstPlace, add } = this.#rowSum
     sum.fill(0)

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Clock } from '../../../platform/clock/clock.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
-import { TextRefused } from '../provider.ts'
+import { type EmbeddingKind, TextRefused } from '../provider.ts'
 import type { NotePlan, NoteWork } from '../sync/plan-note.ts'
 import type { FromEmbedThread, ToEmbedThread } from './messages.ts'
 
@@ -44,8 +44,8 @@ export class EmbedThread implements AsyncDisposable {
   }
 
   /** By the model inside the product; one after the other. */
-  async embed(texts: readonly string[]): Promise<Float32Array> {
-    return (await this.#ask<'texts'>({ type: 'texts', texts })).vectors
+  async embed(texts: readonly string[], kind: EmbeddingKind = 'document'): Promise<Float32Array> {
+    return (await this.#ask<'texts'>({ type: 'texts', texts, kind })).vectors
   }
 
   async plan(

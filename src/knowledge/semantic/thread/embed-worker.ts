@@ -28,10 +28,10 @@ function model(): BuiltinModel {
   return loaded
 }
 
-async function embedTexts({ id, texts }: { id: number; texts: readonly string[] }): Promise<void> {
+async function embedTexts({ id, texts, kind }: Extract<ToEmbedThread, { type: 'texts' }>): Promise<void> {
   const { dimensions } = model()
   const vectors = new Float32Array(texts.length * dimensions)
-  for (const [at, vector] of model().embed(texts).entries()) vectors.set(vector, at * dimensions)
+  for (const [at, vector] of model().embed(texts, kind).entries()) vectors.set(vector, at * dimensions)
   post({ id, type: 'texts', vectors }, vectors.buffer)
 }
 

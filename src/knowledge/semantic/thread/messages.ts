@@ -1,7 +1,8 @@
+import type { EmbeddingKind } from '../provider.ts'
 import type { NotePlan, NoteWork } from '../sync/plan-note.ts'
 
 export type ToEmbedThread = { id: number } & (
-  | { type: 'texts'; texts: readonly string[] }
+  | { type: 'texts'; texts: readonly string[]; kind: EmbeddingKind }
   /** `hasVectors`: the thread's own model embeds what is new. */
   | { type: 'notes'; notes: readonly NoteWork[]; hasVectors: boolean }
 )
