@@ -22,6 +22,15 @@ test('the built-in model embeds in a thread what it embeds here', async () => {
   assert.deepEqual(await provider.embed([], 'query'), [])
 })
 
+test('a built-in model that is missing or damaged is unavailable, and says what to do', async () => {
+  await using thread = new EmbedThread({ clock: new SystemClock() })
+  const file = join(tempDir(), 'model.bin')
+  const open = () => openBuiltinProvider(thread, file)
+  assert.throws(open, { code: 'unavailable', message: /cannot be read \(ENOENT.* install the server again/ })
+  writeFileSync(file, 'CPTOK')
+  assert.throws(open, { code: 'unavailable', message: /is no model file; install the server again/ })
+})
+
 test('a thread that was not needed for a while is ended, and the next question starts another', async () => {
   const clock = new FakeClock()
   await using thread = new EmbedThread({ clock })

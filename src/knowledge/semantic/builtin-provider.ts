@@ -1,4 +1,6 @@
+import { AppError, isAppError } from '../../platform/errors/app-error.ts'
 import { BuiltinModel } from './builtin/builtin-model.ts'
+import type { ModelHeader } from './builtin/model-file.ts'
 import { CHUNK_FORMAT } from './chunk/chunk-note.ts'
 import type { EmbeddingProvider } from './provider.ts'
 import type { EmbedThread } from './thread/embed-thread.ts'
@@ -10,9 +12,9 @@ const MIN_SIMILARITY = 0.2
 // Its own time is so short that asking for more at once gains nothing.
 const TEXTS_AT_ONCE = 256
 
-/** The model inside the product. Questions and texts differ only in what is not known of them. */
-export function openBuiltinProvider(thread: EmbedThread): EmbeddingProvider {
-  const { version, dimensions } = BuiltinModel.header()
+/** The model inside the product. Questions and texts differ only in what is not known of them. `unavailable` when its file is not there or no model. */
+export function openBuiltinProvider(thread: EmbedThread, path?: string): EmbeddingProvider {
+  const { version, dimensions } = headerOf(path)
   return {
     model: {
       provider: 'builtin',
@@ -33,5 +35,17 @@ export function openBuiltinProvider(thread: EmbedThread): EmbeddingProvider {
     },
     // The thread belongs to who handed it over.
     async [Symbol.asyncDispose]() {},
+  }
+}
+
+function headerOf(path: string | undefined): ModelHeader {
+  try {
+    return BuiltinModel.header(path)
+  } catch (error) {
+    const { message } = error as Error
+    const reason = isAppError(error)
+      ? message
+      : `The built-in embedding model cannot be read (${message}); install the server again.`
+    throw new AppError('unavailable', reason, { cause: error })
   }
 }

@@ -37,11 +37,11 @@ export class BuiltinModel {
   }
 
   /** What it would be, without loading it. */
-  static header(): ModelHeader {
+  static header(path: string = PATH): ModelHeader {
     const bytes = new Uint8Array(HEADER_BYTES)
-    const file = openSync(PATH, 'r')
+    const file = openSync(path, 'r')
     try {
-      return readModelHeader(bytes.subarray(0, readSync(file, bytes)), PATH)
+      return readModelHeader(bytes.subarray(0, readSync(file, bytes)), path)
     } finally {
       closeSync(file)
     }
