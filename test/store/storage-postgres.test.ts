@@ -117,8 +117,10 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
     await killConnections()
     await woken.opened
     const heard = gate()
-    db.subscribe('again', (body) => body === 'now' && heard.open())
-    await eventually(() => other.write(async (tx) => tx.signal('again', 'now')))
+    const tell = () => eventually(() => other.write(async (tx) => tx.signal('again', 'now')))
+    // Woken once more: the connection that was back was among those that were ended.
+    db.subscribe('again', (body) => (body === 'now' ? heard.open() : void tell()))
+    await tell()
     await heard.opened
   })
 
@@ -140,6 +142,29 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
     assert.equal(await itemValue(db, 'unheard'), undefined)
     await quick.write((tx) => sql`select pg_sleep(0.4)`.execute(tx.query), { alone: true })
     await quick.close()
+  })
+
+  test('a process that falls silent in the middle of a change keeps others waiting for a while, not for ever', async () => {
+    const silent = new PostgresDatabase({ ...options, url: database.url, silentWriterMs: 200 })
+    await silent.open()
+    await db.write((tx) => put(tx, 'wanted', 1))
+    const hasIt = gate()
+    const goesOn = gate()
+    const stalled = silent.write(async (tx) => {
+      await increment(tx, 'wanted')
+      hasIt.open()
+      await goesOn.opened
+      await put(tx, 'too late', 1)
+    })
+    const isRefused = assert.rejects(stalled, (error) => isAppError(error, 'unavailable'))
+    await hasIt.opened
+    await other.write((tx) => increment(tx, 'wanted'), { isolation: 'read committed' })
+    goesOn.open()
+    await isRefused
+    assert.equal(await itemValue(db, 'wanted'), 2)
+    assert.equal(await itemValue(db, 'too late'), undefined)
+    await eventually(() => silent.write((tx) => put(tx, 'in time', 1)))
+    await silent.close()
   })
 
   test('a connection that listens and falls silent is found out by the next question, and replaced', async () => {

@@ -46,6 +46,8 @@ async function load(
   tables: CatalogTable[],
   { file, clock, onProgress }: RestoreOptions,
 ): Promise<RowCounts> {
+  // The file may be slow, and whoever restores may pause: nobody else uses the database.
+  await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx.query)
   await sql`lock table ${sql.join(tables.map(({ name }) => sql.table(name)))} in access exclusive mode`.execute(
     tx.query,
   )

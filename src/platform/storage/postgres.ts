@@ -20,6 +20,10 @@ const CONNECT_TIMEOUT_MS = 5_000
 const ANSWER_TIMEOUT_MS = 30_000
 const PING_TIMEOUT_MS = 2_000
 const ANY_TIME_MS = 2_147_483_647
+// A machine that loses its power or its network says nothing either, and the server would keep the locks of what it was
+// changing for hours. A change waits for nothing but its own statements, so that this is long between two of them; who waits for its
+// locks is told nothing before that.
+const SILENT_WRITER_MS = 20_000
 
 // Counters and times are bigint or numeric in PostgreSQL; all of ours fit a JS number, as they do on SQLite.
 const INT8 = 20
@@ -37,6 +41,7 @@ export interface PostgresOptions {
   clock: Clock
   log: Logger
   answerTimeoutMs?: number
+  silentWriterMs?: number
 }
 
 /** The shared engine: any number of equal processes on one database. */
@@ -44,13 +49,16 @@ export class PostgresDatabase implements Database {
   readonly engine = 'postgres'
   readonly query: Kysely<Tables>
   readonly #url: string
+  readonly #silentWriterMs: number
   readonly #pool: pg.Pool
   readonly #clock: Clock
   readonly #log: Logger
   readonly #signals: Signals
   readonly #listener: PostgresListener
 
-  constructor({ url, poolSize, clock, log, answerTimeoutMs = ANSWER_TIMEOUT_MS }: PostgresOptions) {
+  constructor(options: PostgresOptions) {
+    const { url, poolSize, clock, log } = options
+    const { answerTimeoutMs = ANSWER_TIMEOUT_MS, silentWriterMs = SILENT_WRITER_MS } = options
     const connection = {
       connectionString: url,
       types: TYPES,
@@ -60,6 +68,7 @@ export class PostgresDatabase implements Database {
       keepAlive: true,
     }
     this.#url = url
+    this.#silentWriterMs = silentWriterMs
     this.#clock = clock
     this.#log = log
     this.#signals = new Signals(log)
@@ -112,7 +121,8 @@ export class PostgresDatabase implements Database {
   }
 
   async write<T>(work: (tx: Transaction) => Promise<T>, options: WriteOptions = {}): Promise<T> {
-    const mode = `isolation level ${options.isolation ?? 'serializable'}`
+    const limit = `set local idle_in_transaction_session_timeout = ${this.#silentWriterMs}`
+    const mode = `isolation level ${options.isolation ?? 'serializable'}; ${limit}`
     return this.#againWhenAsked(() => this.#inTransaction(mode, options.alone === true, work))
   }
 

@@ -8,8 +8,9 @@ function postgresError(code: string): Error {
 }
 
 test('a server that cannot be used for now is unavailable, whatever the reason it gives', () => {
-  // Shutting down, starting up, out of memory, too many connections, read only, wrong password, not let in, database renamed.
-  for (const code of ['57P01', '57P03', '53200', '53300', '25006', '28P01', '28000', '3D000', '08006']) {
+  // Shutting down, starting up, out of memory, too many connections, read only, silent for too long, wrong password, not let in,
+  // database renamed.
+  for (const code of ['57P01', '57P03', '53200', '53300', '25006', '25P03', '28P01', '28000', '3D000', '08006']) {
     assert.ok(isAppError(toStorageError(postgresError(code)), 'unavailable'), code)
   }
 })

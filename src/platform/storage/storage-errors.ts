@@ -17,8 +17,9 @@ const SQLITE = {
 const DAMAGE = new Set([SQLITE.ERROR, SQLITE.CORRUPT, SQLITE.CONSTRAINT, SQLITE.NOTADB])
 const SQLITE_UNIQUE = new Set([1555, 2067, 2579])
 const RETRY_STATES = new Set(['40001', '40P01'])
-// 25006: the connection leads to a copy that only reads, as after a switch to another server.
-const LOST_STATES = /^(08...|25006|28...|3D000|57P0[1-5]|53...|58...)$/
+// 25006: the connection leads to a copy that only reads, as after a switch to another server. 25P03, 25P04: the server heard nothing
+// of a change for too long, as when this process was stopped in the middle of it, and has ended the connection.
+const LOST_STATES = /^(08...|25006|25P0[34]|28...|3D000|57P0[1-5]|53...|58...)$/
 const LOST_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
