@@ -127,6 +127,39 @@ eachDatabase('a batch', ({ open, openAgain }) => {
     assert.deepEqual(await titlesIn(world), ['First', 'Taken over'])
   })
 
+  test('in the middle of which storage is away goes on behind what was done, at once, when it is sent again with its key', async () => {
+    const world = await openProject()
+    const { writer, projectId, deps } = world
+    const idempotency = new Idempotency({ db: deps.db, clock: new FakeClock() })
+    const batches = new BatchService(deps)
+    let isAway = true
+    const send = async () => {
+      const verdict = await idempotency.begin({ subject: 's', route: 'r', key: 'k', content: '' })
+      if (verdict.kind === 'repeat') assert.fail('answered')
+      let { claim } = verdict
+      const done: string[] = JSON.parse(verdict.done ?? '[]')
+      const last = async (tx: Transaction) => {
+        if (isAway && done.length === 1) throw new AppError('unavailable', 'Storage is away')
+        const renewed = await idempotency.renew(tx, claim, JSON.stringify([...done, 'done']))
+        tx.afterCommit(() => {
+          claim = renewed
+          done.push('done')
+        })
+      }
+      const left = creates('One', 'Two', 'Three').slice(done.length)
+      try {
+        return await batches.runEach(writer, projectId, left, last, { goesOnLater: true })
+      } finally {
+        await idempotency.release(claim)
+      }
+    }
+    await assert.rejects(send(), { code: 'unavailable' })
+    assert.deepEqual(await titlesIn(world), ['One'])
+    isAway = false
+    assert.equal((await send()).length, 2)
+    assert.deepEqual(await titlesIn(world), ['One', 'Three', 'Two'])
+  })
+
   test('that is atomic is so beside others: of many that make one note, all of one is done and nothing of the rest', async () => {
     const world = await openProject()
     const { writer, projectId, deps, notes } = world

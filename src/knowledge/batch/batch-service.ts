@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AppError, isAppError } from '../../platform/errors/app-error.ts'
 import { ignoreFailure } from '../../platform/errors/ignore-failure.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
+import { isStorageAway } from '../../platform/storage/storage-errors.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { type NoteWork, type Writer, writeIn } from '../note/write-transaction.ts'
 import { requireProject } from '../project/look-up.ts'
@@ -21,12 +22,17 @@ export class BatchService {
     this.#deps = deps
   }
 
-  /** Each in a transaction of its own, in order; one that fails does not stop the others. `last` ends each of them and knows all before it. */
+  /**
+   * Each in a transaction of its own, in order; one that fails does not stop the others. `last` ends each of them and knows all before it.
+   * With `goesOnLater` storage that is away does stop them, and throws: a repeat does the rest, and learns whether the one that
+   * was under way is done.
+   */
   async runEach(
     writer: Writer,
     projectId: string,
     operations: readonly BatchOperation[],
     last: (tx: Transaction, outcomes: readonly Outcome[]) => Promise<void> = async () => {},
+    { goesOnLater = false } = {},
   ): Promise<Outcome[]> {
     const { db, clock, settings } = this.#deps
     await requireProject(db, projectId)
@@ -47,6 +53,10 @@ export class BatchService {
           })
         outcomes.push(await unlessNotBegun(run, end))
       } catch (error) {
+        if (goesOnLater && isStorageAway(error)) {
+          cancel()
+          throw error
+        }
         outcomes.push({ error })
       }
     }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { doneBefore, keepAnswerIn, renewClaim } from '../../platform/http/answer/idempotent.ts'
+import { doneBefore, hasKey, keepAnswerIn, renewClaim } from '../../platform/http/answer/idempotent.ts'
 import { errorDocument } from '../../platform/http/failure/error-handler.ts'
 import { operation } from '../../platform/http/operation.ts'
 import type { KnowledgeDeps } from '../deps.ts'
@@ -32,7 +32,7 @@ export function batchRoutes(server: FastifyInstance, deps: KnowledgeDeps): void 
     operationId: 'BatchEntities',
     summary: 'Change up to 100 notes',
     description:
-      'Creates, replaces, edits, moves and deletes in the order given, each as its own operation would; a later one sees what an earlier one did. One that fails does not stop the others, and its result has the status and the error it would have been answered with alone. With atomic, all are done in one transaction: the first that fails undoes everything, and the answer is its error, with its index. Results are summaries without texts, so that the answer stays short. A malformed operation refuses the whole request with 422 before anything is changed. With an Idempotency-Key the results of the first request are answered again, those of operations that failed included.',
+      'Creates, replaces, edits, moves and deletes in the order given, each as its own operation would; a later one sees what an earlier one did. One that fails does not stop the others, and its result has the status and the error it would have been answered with alone. With atomic, all are done in one transaction: the first that fails undoes everything, and the answer is its error, with its index. Results are summaries without texts, so that the answer stays short. A malformed operation refuses the whole request with 422 before anything is changed. With an Idempotency-Key the results of the first request are answered again, those of operations that failed included; when storage does not answer in the middle, the answer is 503, and a repeat with the key goes on behind what was done.',
     surface: 'knowledge',
     access: 'notes_write',
     rateLimit: null,
@@ -59,13 +59,16 @@ export function batchRoutes(server: FastifyInstance, deps: KnowledgeDeps): void 
         ? await batches.runAtomically(...asked, (tx, done) =>
             keepAnswerIn(tx, request, { status: 200, headers: {}, body: JSON.stringify(answerOf(done)) }),
           )
-        : await batches.runEach(...asked, (tx, outcomes) =>
-            renewClaim(tx, request, () => {
-              const results = resultsOf(outcomes)
-              // But for the last one, which is not committed yet and may be done again.
-              known.push(...results.slice(known.length - before.length, -1))
-              return JSON.stringify([...before, ...results])
-            }),
+        : await batches.runEach(
+            ...asked,
+            (tx, outcomes) =>
+              renewClaim(tx, request, () => {
+                const results = resultsOf(outcomes)
+                // But for the last one, which is not committed yet and may be done again.
+                known.push(...results.slice(known.length - before.length, -1))
+                return JSON.stringify([...before, ...results])
+              }),
+            { goesOnLater: hasKey(request) },
           )
       return answerOf(outcomes)
     },

@@ -150,9 +150,10 @@ export class Idempotency {
     this.#insisting--
   }
 
-  /** The next request with the key runs. */
+  /** The next request with the key runs, behind what was done under it. */
   async release(claim: Claim): Promise<void> {
-    await this.#db.write((tx) => releaseKey(tx, claim), { isolation: 'read committed' })
+    const abandoned = this.#clock.now() - ABANDONED_MS * MICROS_PER_MS
+    await this.#db.write((tx) => releaseKey(tx, claim, abandoned), { isolation: 'read committed' })
   }
 
   /** At the start of a server that is alone with its database: whatever still runs by the record, ran in a process that is gone. */

@@ -142,14 +142,22 @@ export async function renewKey(
 }
 
 /**
- * Unless there is an answer: the change may be done although whoever made it was not told so. Where a part of it is, the key becomes free
- * by itself, for a repeat that goes on behind that part.
+ * Unless there is an answer: the change may be done although whoever made it was not told so. Where a part of it is done, the key is
+ * kept with that and made so old that it is free; those before `abandoned` are.
  */
-export async function releaseKey(tx: Transaction, claim: KeyPlace & { created_at: Micros }): Promise<void> {
+export async function releaseKey(
+  tx: Transaction,
+  claim: KeyPlace & { created_at: Micros },
+  abandoned: Micros,
+): Promise<void> {
   await at(tx.query.deleteFrom('idempotency_keys'), claim)
     .where('created_at', '=', claim.created_at)
     .where('status', 'is', null)
     .where('body', 'is', null)
+    .execute()
+  await at(tx.query.updateTable('idempotency_keys').set({ created_at: abandoned - 1 }), claim)
+    .where('created_at', '=', claim.created_at)
+    .where('status', 'is', null)
     .execute()
 }
 

@@ -139,7 +139,12 @@ export async function renewClaim(tx: Transaction, request: FastifyRequest, done:
   })
 }
 
-/** What the same request had done when its process died, as `renewClaim` was told it. */
+/** Whether a repeat of the request would be known as one. */
+export function hasKey(request: FastifyRequest): boolean {
+  return pending.has(request)
+}
+
+/** What the same request had done when its process died, or storage was away, as `renewClaim` was told it. */
 export function doneBefore(request: FastifyRequest): string | null {
   return pending.get(request)?.done ?? null
 }
