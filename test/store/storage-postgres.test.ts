@@ -8,6 +8,7 @@ import { isAppError } from '../../src/platform/errors/app-error.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
 import { PostgresDatabase } from '../../src/platform/storage/postgres.ts'
+import { statement } from '../../src/platform/storage/statement.ts'
 import { tempDir } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { postgresUnavailable } from '../support/postgres.ts'
@@ -165,6 +166,25 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
     assert.equal(await itemValue(db, 'too late'), undefined)
     await eventually(() => silent.write((tx) => put(tx, 'in time', 1)))
     await silent.close()
+  })
+
+  test('a table that another version changes is read and written on, although statements were prepared before', async () => {
+    const whole = statement<{ id: string }, { id: string }>(
+      (_query, p) => sql`select * from items where id = ${p('id')}`,
+    )
+    const ofItem = { id: 'remembered' }
+    await db.write((tx) => put(tx, ofItem.id, 1))
+    const inChange = () => db.write((tx) => tx.run(whole, ofItem), { isolation: 'read committed' })
+    const inSnapshot = () => db.read((snapshot) => snapshot.run(whole, ofItem))
+    /** On each connection of the pool. */
+    const everywhere = (read: () => Promise<unknown[]>) => Promise.all(Array.from({ length: options.poolSize }, read))
+    for (const [number, read] of [inChange, inSnapshot, () => db.run(whole, ofItem)].entries()) {
+      await everywhere(inSnapshot)
+      const column = sql.ref(`more_${number}`)
+      await other.write((tx) => sql`alter table items add column ${column} integer`.execute(tx.query))
+      const found = read === inSnapshot ? await eventually(read) : (await everywhere(read))[0]
+      assert.equal(found?.length, 1)
+    }
   })
 
   test('a connection that listens and falls silent is found out by the next question, and replaced', async () => {

@@ -9,10 +9,10 @@ import { PostgresListener, SIGNAL_CHANNEL } from './postgres-listener.ts'
 import { type Ask, PostgresTransaction } from './postgres-transaction.ts'
 import { Signals } from './signals.ts'
 import type { Statement } from './statement.ts'
-import { isConnectionLost, isSerializationFailure, toStorageError } from './storage-errors.ts'
+import { isConnectionLost, isSerializationFailure, isStalePlan, toStorageError } from './storage-errors.ts'
 import type { Tables } from './tables.ts'
 
-const SERIALIZATION_TRIES = 10
+const TRIES = 10
 const FIRST_RETRY_MS = 2
 const CONNECT_TIMEOUT_MS = 5_000
 // A server or a network that fails without a word leaves connections on which nothing ever arrives. Whoever asked is
@@ -109,15 +109,13 @@ export class PostgresDatabase implements Database {
   }
 
   async run<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]> {
-    try {
-      return await this.#runPrepared(statement, input)
-    } catch (error) {
-      throw toStorageError(error)
-    }
+    return this.#againWhenAsked(() => this.#runPrepared(statement, input))
   }
 
   async read<T>(work: (snapshot: Reader) => Promise<T>, { isLong = false }: ReadOptions = {}): Promise<T> {
-    return this.#inTransaction('isolation level repeatable read read only', isLong, work)
+    return this.#inTransaction('isolation level repeatable read read only', isLong, work).catch((error: unknown) => {
+      throw toStorageError(error)
+    })
   }
 
   async write<T>(work: (tx: Transaction) => Promise<T>, options: WriteOptions = {}): Promise<T> {
@@ -135,13 +133,13 @@ export class PostgresDatabase implements Database {
     return (await this.#pool.query({ name, text: sql, values: bind(input) })).rows
   }
 
-  /** The server asks for a change to be made again when another one came in between. */
+  /** The server asks for a change to be made again when another one came in between, or on a connection that knows the tables as they are. */
   async #againWhenAsked<T>(change: () => Promise<T>): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       try {
         return await change()
       } catch (error) {
-        if (!isSerializationFailure(error) || attempt >= SERIALIZATION_TRIES) throw toStorageError(error)
+        if (!isAskedForAgain(error) || attempt >= TRIES) throw toStorageError(error)
         await sleep(this.#clock, FIRST_RETRY_MS * 2 ** attempt * Math.random())
       }
     }
@@ -205,7 +203,7 @@ export class PostgresDatabase implements Database {
       const error = (await tx.failureOfSent()) ?? thrown
       // NOTE A lost connection, or a failed rollback, means that it is useless; the pool must not lend it again.
       broken = isConnectionLost(error) ? (error as Error) : await failureOf(client.query('rollback'))
-      throw isSerializationFailure(error) ? error : toStorageError(error)
+      throw isAskedForAgain(error) ? error : toStorageError(error)
     } finally {
       client.removeListener('error', onError)
       client.release(broken)
@@ -232,6 +230,10 @@ export class PostgresDatabase implements Database {
       throw toStorageError(error)
     }
   }
+}
+
+function isAskedForAgain(error: unknown): boolean {
+  return isSerializationFailure(error) || isStalePlan(error)
 }
 
 // The types of the library know the member for a whole connection only.

@@ -36,6 +36,8 @@ interface EngineError {
   code?: string
   errcode?: number
   message?: string
+  /** Where PostgreSQL met it, in whatever language it words it. */
+  routine?: string
 }
 
 function sqliteCode(error: EngineError): number | undefined {
@@ -63,11 +65,21 @@ export function isSerializationFailure(error: unknown): boolean {
   return RETRY_STATES.has((error as EngineError)?.code ?? '')
 }
 
+/**
+ * A newer version on another node has changed a table: what this connection prepared before is refused from now on. Nothing of
+ * the statement was done, and another connection takes it.
+ */
+export function isStalePlan(error: unknown): boolean {
+  const { code, routine } = (error ?? {}) as EngineError
+  return code === '0A000' && routine === 'RevalidateCachedQuery'
+}
+
 export function isConnectionLost(error: unknown): boolean {
   const { code, message } = (error ?? {}) as EngineError
   return (
     LOST_CODES.has(code ?? '') ||
     LOST_STATES.test(code ?? '') ||
+    isStalePlan(error) ||
     /connection terminated|not currently accepting connections|timeout exceeded when trying to connect|query read timeout|client has encountered a connection error|not queryable/i.test(
       message ?? '',
     )
