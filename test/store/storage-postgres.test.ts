@@ -112,6 +112,20 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
     await eventually(() => db.ping())
   })
 
+  test('a statement that an operator cancels, or a limit of the server ends, is no defect of ours', async () => {
+    const isUnavailable = (error: unknown) => isAppError(error, 'unavailable')
+    const cancelled = db.write((tx) => sql`select pg_sleep(60)`.execute(tx.query))
+    const isCancelled = assert.rejects(cancelled, isUnavailable)
+    const cancel = sql`select pg_cancel_backend(pid) from pg_stat_activity where query = 'select pg_sleep(60)'`
+    while ((await cancel.execute(other.query)).rows.length === 0) await nextTurn()
+    await isCancelled
+    const limited = db.write(async (tx) => {
+      await sql`set local statement_timeout = 10`.execute(tx.query)
+      await sql`select pg_sleep(60)`.execute(tx.query)
+    })
+    await assert.rejects(limited, isUnavailable)
+  })
+
   test('who listens is woken when the connection is back, and hears signals again', async () => {
     const woken = gate()
     db.subscribe('wake', woken.open)

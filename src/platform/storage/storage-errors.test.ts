@@ -9,8 +9,21 @@ function postgresError(code: string): Error {
 
 test('a server that cannot be used for now is unavailable, whatever the reason it gives', () => {
   // Shutting down, starting up, out of memory, too many connections, read only, silent for too long, wrong password, not let in,
-  // database renamed.
-  for (const code of ['57P01', '57P03', '53200', '53300', '25006', '25P03', '28P01', '28000', '3D000', '08006']) {
+  // database renamed, a statement stopped by an operator or by a limit.
+  for (const code of [
+    '57P01',
+    '57P03',
+    '53200',
+    '53300',
+    '25006',
+    '25P03',
+    '28P01',
+    '28000',
+    '3D000',
+    '08006',
+    '57014',
+    '55P03',
+  ]) {
     assert.ok(isAppError(toStorageError(postgresError(code)), 'unavailable'), code)
   }
 })

@@ -20,6 +20,8 @@ const RETRY_STATES = new Set(['40001', '40P01'])
 // 25006: the connection leads to a copy that only reads, as after a switch to another server. 25P03, 25P04: the server heard nothing
 // of a change for too long, as when this process was stopped in the middle of it, and has ended the connection.
 const LOST_STATES = /^(08...|25006|25P0[34]|28...|3D000|57P0[1-5]|53...|58...)$/
+// An operator, or a limit that one has set (statement_timeout, lock_timeout), ended a statement. The connection is as good as before.
+const STOPPED_STATES = new Set(['57014', '55P03'])
 const LOST_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -115,7 +117,8 @@ export function toStorageError(error: unknown): unknown {
   const code = (error as EngineError)?.code
   if (code === '53100')
     return unavailable('The disk of the PostgreSQL server is full: free some space and repeat the request', error)
-  if (isConnectionLost(error)) return unavailable('Storage does not answer right now: repeat the request', error)
+  if (isConnectionLost(error) || STOPPED_STATES.has(code ?? ''))
+    return unavailable('Storage does not answer right now: repeat the request', error)
   if (isSerializationFailure(error)) {
     return new AppError('aborted', 'Too many concurrent changes to the same data: repeat the request', { cause: error })
   }
