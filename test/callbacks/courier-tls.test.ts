@@ -159,6 +159,29 @@ test('headers cannot add lines over HTTP/2 either', async (t) => {
   assert.equal(request.headers.host, undefined)
 })
 
+test('headers that HTTP/1.1 can carry arrive over HTTP/2 as well, whatever they are called and surrounded by', async (t) => {
+  await using receiver = await startSecure({ http2: true })
+  const courier = createCourier()
+  t.after(() => courier.close())
+  const url = `https://hooks.example.org:${receiver.port}/`
+  const headers = Object.fromEntries([
+    ['temporal-callback-token', ' t-1 '],
+    ['x-tab', '\ta b\t'],
+    ['x-blank', '  '],
+    ['__proto__', 'p'],
+    ['http2-settings', 'AAMAAABk'],
+  ])
+  const { verdict } = await courier.deliver(deliveryTo(url, { headers }))
+  assert.equal(verdict.result, 'success', verdict.message)
+  const request = await receiver.requests.next()
+  assert.equal(request.httpVersion, '2.0')
+  assert.equal(request.headers['temporal-callback-token'], 't-1')
+  assert.equal(request.headers['x-tab'], 'a b')
+  assert.equal(request.headers['x-blank'], '')
+  assert.equal(Object.getOwnPropertyDescriptor(request.headers, '__proto__')?.value, 'p')
+  assert.equal(request.headers['http2-settings'], undefined)
+})
+
 test('more than a hundred attempts at a time open a second HTTP/2 connection', async (t) => {
   await using receiver = await startSecure({ http2: true })
   const courier = createCourier()

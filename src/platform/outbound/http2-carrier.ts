@@ -83,6 +83,7 @@ export class Http2Carrier implements Carrier {
 
   #headersOf({ method, path, headers, body }: ReturnType<typeof requestParts>): Record<string, string> {
     const pairs: Record<string, string> = {
+      __proto__: null as never, // a header may be called so, and is one like others then
       ':method': method,
       ':scheme': 'https',
       ':authority': this.#authority,

@@ -12,7 +12,10 @@ const CARRIER_HEADERS = new Set([
   'upgrade',
   'expect',
   'te',
+  'http2-settings', // is about the connection, and HTTP/2 forbids it
 ])
+// Around a value they mean nothing in HTTP/1.1; in HTTP/2 such a value is malformed, and receivers leave the header out.
+const AROUND = /^[ \t]+|[ \t]+$/g
 const NO_PATH = /[^\x21-\xff]/
 
 const NO_HEADER = 'a header cannot be sent'
@@ -67,7 +70,7 @@ export function requestParts({ bytes, headBytes }: CarriedRequest): {
   const [method = '', path = ''] = requestLine.split(' ')
   const headers = lines.map((line): [string, string] => {
     const colon = line.indexOf(': ')
-    return [line.slice(0, colon), line.slice(colon + 2)]
+    return [line.slice(0, colon), line.slice(colon + 2).replace(AROUND, '')]
   })
   return {
     method,
