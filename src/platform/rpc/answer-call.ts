@@ -26,6 +26,8 @@ const LINGER_MS = 2_000
 
 const MAX_STATUS_MESSAGE_BYTES = 2_048
 const MAX_STATUS_DETAILS_BYTES = 6_144
+const PERCENT = 0x25
+const DELETE = 0x7f
 
 export async function answerCall(
   rpc: Rpc,
@@ -104,13 +106,22 @@ function withBoundedStatus(response: UniversalServerResponse): UniversalServerRe
   return { ...response, body: boundAtEnd(body as AsyncIterable<Uint8Array>, trailer) }
 }
 
+/**
+ * Percent-encoded as gRPC says. Connect encodes every sign, which is legal, but clients of Node (grpc-js) give a comma or a colon that is
+ * encoded without need to the caller as `%2C` and `%3A`.
+ */
+function withPlainSigns(message: string): string {
+  return message.replace(/%[2-7][0-9A-F]/g, (written) => {
+    const code = Number.parseInt(written.slice(1), 16)
+    return code === PERCENT || code === DELETE ? written : String.fromCharCode(code)
+  })
+}
+
 async function* boundAtEnd(body: AsyncIterable<Uint8Array>, trailer: Headers): AsyncGenerator<Uint8Array> {
   yield* body
-  const message = trailer.get('grpc-message')
-  if (message !== null && message.length > MAX_STATUS_MESSAGE_BYTES) {
-    // Percent-encoded: an escape that was cut in two would be no legal value.
-    trailer.set('grpc-message', message.slice(0, MAX_STATUS_MESSAGE_BYTES).replace(/%[^%]?$/, ''))
-  }
+  const message = withPlainSigns(trailer.get('grpc-message') ?? '')
+  // An escape that was cut in two would be no legal value.
+  if (message !== '') trailer.set('grpc-message', message.slice(0, MAX_STATUS_MESSAGE_BYTES).replace(/%[^%]?$/, ''))
   const details = trailer.get('grpc-status-details-bin')
   if (details !== null && details.length > MAX_STATUS_DETAILS_BYTES) trailer.delete('grpc-status-details-bin')
 }

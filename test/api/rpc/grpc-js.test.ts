@@ -6,6 +6,8 @@ import { anyUnpack, StringValueSchema } from '@bufbuild/protobuf/wkt'
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js'
 import { ErrorInfoSchema } from '../../../src/gen/google/rpc/error_details_pb.js'
 import { StatusSchema } from '../../../src/gen/google/rpc/status_pb.js'
+import { AppError } from '../../../src/platform/errors/app-error.ts'
+import { probeService } from './probe-service.ts'
 import { type RpcServer, startRpcServer, WRITER } from './rpc-server.ts'
 
 const encode = (value: string) => Buffer.from(toBinary(StringValueSchema, create(StringValueSchema, { value })))
@@ -54,6 +56,22 @@ describe('grpc-js', () => {
     assert.equal(details.code, status.UNAUTHENTICATED)
     const [info] = details.details.map((any) => anyUnpack(any, ErrorInfoSchema))
     assert.equal(info?.reason, 'unauthenticated')
+  })
+
+  test('reads the message of a status as it was written', async (t) => {
+    const written = 'first, a: b/c? [d] 100 % = "e" & %2C é \u{1f600};\n#f+$@ ~!*()\''
+    const open = (): never => {
+      throw new AppError('invalid_argument', written)
+    }
+    const services = [probeService({ open: { access: 'public', handler: open } })]
+    const failing = await startRpcServer(t, { services })
+    const caller = new Client(`127.0.0.1:${failing.listener.port}`, credentials.createInsecure())
+    const error = await new Promise<ServiceError | null>((resolve) => {
+      caller.makeUnaryRequest('/probe.v1.ProbeService/Open', encode, decode, written, resolve)
+    })
+    caller.close()
+    assert.equal(error?.code, status.INVALID_ARGUMENT)
+    assert.equal(error?.details, written)
   })
 
   test('learns that a method is not there', async () => {
