@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { createSecureServer } from 'node:http2'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { Courier } from '../../src/callbacks/destination/send/courier.ts'
@@ -216,6 +217,35 @@ test('a receiver that takes few streams at a time gets no more on a connection',
   assert.ok(deliveries.every(({ verdict }) => verdict.result === 'success'))
   assert.ok(most <= 3)
   assert.ok(receiver.connections.all.length <= 7)
+})
+
+test('a receiver that takes few streams and no second connection gets all, one after another', async (t) => {
+  for (const more of ['closed', 'left unanswered']) {
+    await t.test(`others are ${more}`, async () => {
+      const http2 = createSecureServer({ ...certificate, settings: { maxConcurrentStreams: 2 } })
+      http2.on('stream', (stream) => setImmediate(() => stream.respond({ ':status': 200 }, { endStream: true })))
+      const sockets: Socket[] = []
+      await using server = createServer((socket) => {
+        if (sockets.push(socket.on('error', () => {})) === 1) http2.emit('connection', socket)
+        else if (more === 'closed') socket.destroy()
+      })
+      server.listen(0, '127.0.0.1')
+      await once(server, 'listening')
+      const url = `https://hooks.example.org:${(server.address() as AddressInfo).port}/`
+      const time = new FakeClock()
+      const courier = createCourier(time)
+      const settled: string[] = []
+      const deliveries = Array.from({ length: 20 }, async () => {
+        settled.push((await courier.deliver(deliveryTo(url))).verdict.result)
+        if (settled.filter((result) => result === 'success').length === 19) await time.advance(10_000)
+      })
+      await Promise.all(deliveries)
+      // The one for which the second connection was opened learns what became of it.
+      assert.deepEqual(settled.sort(), ['retryable', ...Array.from({ length: 19 }, () => 'success')])
+      await courier.close()
+      for (const socket of sockets) socket.destroy()
+    })
+  }
 })
 
 test('a hundred attempts by HTTPS without HTTP/2 have a connection each', async (t) => {

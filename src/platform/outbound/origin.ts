@@ -79,6 +79,7 @@ export class Origin implements ConnectionOwner {
     } else if (connection.inFlight === connection.limit - 1) {
       this.#free.push(connection)
     }
+    this.#serveWaiting()
   }
 
   connected(connection: Connection): void {
@@ -90,12 +91,15 @@ export class Origin implements ConnectionOwner {
 
   failed(connection: Connection, error: Error): void {
     if (!this.#endConnecting(connection)) return
+    // The receiver is there and takes no more connections: the others get their turn on those that stand.
+    if (this.#stands()) return
     for (const exchange of this.#takeWaiting()) exchange.fail(error)
   }
 
   closed(connection: Connection): void {
     if (connection.inFlight === 0) this.#drop(connection, new Error('closed'))
     else this.#retire(connection)
+    this.#serveWaiting()
   }
 
   async destroy(reason: Error): Promise<void> {
@@ -141,6 +145,22 @@ export class Origin implements ConnectionOwner {
     return true
   }
 
+  /** Gives them what has come free, and opens a connection where they would wait for nothing. */
+  #serveWaiting(): void {
+    for (const exchange of this.#waiting) {
+      const isInVain = this.#connecting === 0 && !this.#stands()
+      if (this.#free.length === 0 && !isInVain) return
+      this.#waiting.delete(exchange)
+      this.send(exchange)
+    }
+  }
+
+  /** Whether there is a connection that gets free again. */
+  #stands(): boolean {
+    for (const { isConnecting, isRetired } of this.#connections) if (!isConnecting && !isRetired) return true
+    return false
+  }
+
   #takeWaiting(): Exchange[] {
     const waiting = [...this.#waiting]
     this.#waiting.clear()
@@ -163,6 +183,7 @@ export class Origin implements ConnectionOwner {
     connection.destroy(reason, done)
     // Whoever waited for this connection needs another one.
     if (wasAwaited) for (const exchange of this.#takeWaiting()) this.send(exchange)
+    else this.#serveWaiting()
     this.#tellIfEmpty()
   }
 
