@@ -258,7 +258,7 @@ test('a hundred attempts by HTTPS without HTTP/2 have a connection each', async 
   assert.equal(receiver.connections.all.length, 20)
 })
 
-test('statuses, interim answers and large bodies mean the same over HTTP/2', async (t) => {
+test('statuses, interim answers, many headers and large bodies mean the same over HTTP/2', async (t) => {
   await using receiver = await startSecure({ http2: true })
   const courier = createCourier()
   t.after(() => courier.close())
@@ -278,6 +278,10 @@ test('statuses, interim answers and large bodies mean the same over HTTP/2', asy
   const large = await deliver()
   assert.equal(large.verdict.message, 'the answer is larger than 64 KiB')
   receiver.script({ status: 200, body: 'x'.repeat(70_000) })
+  assert.equal((await deliver()).verdict.result, 'success')
+  // Some are Node's own.
+  const many = Array.from({ length: 250 }, (_, index): [string, string] => [`x-${index}`, 'a'])
+  receiver.script({ status: 200, headers: Object.fromEntries(many) })
   assert.equal((await deliver()).verdict.result, 'success')
   receiver.script((_request, response) => {
     response.destroy()

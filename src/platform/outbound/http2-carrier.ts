@@ -18,7 +18,8 @@ export interface Http2CarrierOptions {
 }
 
 const MAX_STREAMS = 100
-const MAX_HEADER_PAIRS = 100
+// As many headers as an answer over HTTP/1.1 may have, and its status, which is one here.
+const MAX_HEADER_PAIRS = 256 + 1
 const { NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
 
 /** Many requests at a time. */
