@@ -117,11 +117,22 @@ function withPlainSigns(message: string): string {
   })
 }
 
+/** Whole characters only: clients show what they cannot decode as it is, escapes and all. */
+function beginningOf(message: string): string {
+  if (message.length <= MAX_STATUS_MESSAGE_BYTES) return message
+  return message
+    .slice(0, MAX_STATUS_MESSAGE_BYTES)
+    .replace(/%[^%]?$/, '')
+    .replace(/(?:%[89A-F][0-9A-F])+$/, (escapes) => {
+      const bytes = Buffer.from(escapes.replaceAll('%', ''), 'hex')
+      return encodeURIComponent(new TextDecoder().decode(bytes, { stream: true }))
+    })
+}
+
 async function* boundAtEnd(body: AsyncIterable<Uint8Array>, trailer: Headers): AsyncGenerator<Uint8Array> {
   yield* body
   const message = withPlainSigns(trailer.get('grpc-message') ?? '')
-  // An escape that was cut in two would be no legal value.
-  if (message !== '') trailer.set('grpc-message', message.slice(0, MAX_STATUS_MESSAGE_BYTES).replace(/%[^%]?$/, ''))
+  if (message !== '') trailer.set('grpc-message', beginningOf(message))
   const details = trailer.get('grpc-status-details-bin')
   if (details !== null && details.length > MAX_STATUS_DETAILS_BYTES) trailer.delete('grpc-status-details-bin')
 }

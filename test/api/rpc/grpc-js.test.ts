@@ -58,20 +58,27 @@ describe('grpc-js', () => {
     assert.equal(info?.reason, 'unauthenticated')
   })
 
-  test('reads the message of a status as it was written', async (t) => {
-    const written = 'first, a: b/c? [d] 100 % = "e" & %2C é \u{1f600};\n#f+$@ ~!*()\''
+  test('reads the message of a status as it was written, a very long one up to a whole character', async (t) => {
+    let written = 'first, a: b/c? [d] 100 % = "e" & %2C é \u{1f600};\n#f+$@ ~!*()\''
     const open = (): never => {
       throw new AppError('invalid_argument', written)
     }
     const services = [probeService({ open: { access: 'public', handler: open } })]
     const failing = await startRpcServer(t, { services })
     const caller = new Client(`127.0.0.1:${failing.listener.port}`, credentials.createInsecure())
-    const error = await new Promise<ServiceError | null>((resolve) => {
-      caller.makeUnaryRequest('/probe.v1.ProbeService/Open', encode, decode, written, resolve)
-    })
-    caller.close()
+    const call = () =>
+      new Promise<ServiceError | null>((resolve) => {
+        caller.makeUnaryRequest('/probe.v1.ProbeService/Open', encode, decode, '', resolve)
+      })
+    const error = await call()
     assert.equal(error?.code, status.INVALID_ARGUMENT)
     assert.equal(error?.details, written)
+    for (const before of ['', 'a', 'ab', 'abc', 'abcd', 'abcde', 'abcdef', 'abcdefg', 'abcdefgh']) {
+      written = before + '€'.repeat(900)
+      const { details = '' } = (await call()) ?? {}
+      assert.ok(details.length > 220 && written.startsWith(details), details.slice(-20))
+    }
+    caller.close()
   })
 
   test('learns that a method is not there', async () => {
