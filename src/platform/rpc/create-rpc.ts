@@ -3,7 +3,14 @@
  * gRPC over HTTP/2 on its own. One implementation per method, one gate in front of all of them.
  */
 import type { DescMethod, DescService } from '@bufbuild/protobuf'
-import { Code, ConnectError, type ConnectRouter, createConnectRouter, type ServiceImpl } from '@connectrpc/connect'
+import {
+  Code,
+  ConnectError,
+  type ConnectRouter,
+  type ConnectRouterOptions,
+  createConnectRouter,
+  type ServiceImpl,
+} from '@connectrpc/connect'
 import type { UniversalHandler } from '@connectrpc/connect/protocol'
 import { compressionBrotli, compressionGzip } from '@connectrpc/connect-node'
 import type { Denial } from '../audit/denials.ts'
@@ -120,10 +127,9 @@ export function createRpc(deps: RpcDeps): Rpc {
   )
 
   function handlers(port: RpcPort): UniversalHandler[] {
+    const protocols = { grpc: port === 'grpc', grpcWeb: port === 'main', connect: port === 'main' }
     const router = createConnectRouter({
-      grpc: port === 'grpc',
-      grpcWeb: port === 'main',
-      connect: port === 'main',
+      ...protocols,
       acceptCompression: [compressionGzip, compressionBrotli],
       compressMinBytes: COMPRESS_MIN_BYTES,
       readMaxBytes: limits.messageBytes,
@@ -131,7 +137,7 @@ export function createRpc(deps: RpcDeps): Rpc {
       shutdownSignal: aborting.signal,
       requestGate: gate,
     })
-    for (const service of services) route(router, service, runtime)
+    for (const service of services) route(router, service, runtime, protocols)
     return router.handlers
   }
 
@@ -170,7 +176,12 @@ function withPlatformServices(deps: RpcDeps): RpcService[] {
   return services
 }
 
-function route(router: ConnectRouter, service: RpcService, runtime: HandlerRuntime): void {
+function route(
+  router: ConnectRouter,
+  service: RpcService,
+  runtime: HandlerRuntime,
+  protocols: Pick<ConnectRouterOptions, 'grpc' | 'grpcWeb' | 'connect'>,
+): void {
   const implementation = Object.fromEntries(
     service.desc.methods.map((method) => [
       method.localName,
@@ -181,7 +192,8 @@ function route(router: ConnectRouter, service: RpcService, runtime: HandlerRunti
   router.service(
     service.desc,
     implementation as unknown as Partial<ServiceImpl<DescService>>,
-    readMaxBytes === undefined ? undefined : { readMaxBytes },
+    // Options of a service bring all protocols back that the router was told not to speak.
+    readMaxBytes === undefined ? undefined : { ...protocols, readMaxBytes },
   )
 }
 

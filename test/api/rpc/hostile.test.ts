@@ -204,6 +204,18 @@ test('the main port says that a message is too large instead of dropping the con
   assert.equal(((await streamed.json()) as { code: string }).code, 'resource_exhausted')
 })
 
+test('each port refuses the protocols of the other one, whichever service is called', async (t) => {
+  const { baseUrl, grpcUrl } = await startRpcServer(t)
+  const session = rawSession(t, grpcUrl)
+  for (const path of [OPEN, '/commonplace.server.v1.ServerService/GetServerInfo', '/grpc.health.v1.Health/Check']) {
+    const headers = { 'content-type': 'application/grpc' }
+    assert.equal((await fetch(`${baseUrl}${path}`, { method: 'POST', body: '', headers })).status, 415, path)
+    for (const type of ['application/json', 'application/proto', 'application/grpc-web+proto']) {
+      assert.equal((await rawCall(session, path, null, { 'content-type': type })).httpStatus, 415, `${type} ${path}`)
+    }
+  }
+})
+
 test('the main port refuses what is no RPC', async (t) => {
   const { baseUrl } = await startRpcServer(t)
   const post = (body: string, headers: Record<string, string>) =>
