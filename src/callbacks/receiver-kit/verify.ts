@@ -45,7 +45,10 @@ export class CallbackNotVerified extends Error {
 const DEFAULT_TOLERANCE = 300
 const SECRET_PREFIX = 'whsec_'
 
-/** Answers what the request says of itself, or throws `CallbackNotVerified`: then answer 401 and do nothing. */
+/**
+ * Answers what the request says of itself, or throws `CallbackNotVerified`: then answer 401 and do nothing. With the header
+ * `Nexus-Request-Retryable: true` nothing is lost when it was your own secret or clock that was wrong.
+ */
 export function verifyCallback({ headers, body, secrets, tolerance, now }: CallbackToVerify): VerifiedCallback {
   if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
     throw new TypeError('The body must be the bytes or the text of the request as they arrived, not what was parsed.')
