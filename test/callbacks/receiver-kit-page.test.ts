@@ -64,7 +64,10 @@ test('the receiver of the page runs as it is shown: it acts once on each result,
   assert.equal(stranger.statusCode, 401)
   assert.equal(stranger.verdict.result, 'retryable')
   assert.equal(stranger.snippet, 'invalid_signature')
-  const large = await send('fourth', 1, 'x'.repeat(5_000_000))
+  // Four times `callbacks.blob_size.error`, which is what a failure may be sent as.
+  const largest = await send('fourth', 1, 'x'.repeat(4 * 2_097_152))
+  assert.equal(largest.statusCode, 204)
+  const large = await send('fifth', 1, 'x'.repeat(9_000_000))
   assert.equal(large.verdict.result, 'retryable')
 })
 
