@@ -33,7 +33,12 @@ export async function checkProvider(settings: Settings['knowledge'], clock: Cloc
 export async function checkEmbeddings(reader: Reader): Promise<Finding> {
   const { failed, projects, lastError } = await embeddingTrouble(reader)
   const notes = failed === 1 ? '1 note' : `${failed} notes`
-  if (projects > 0) return warning('vectors', `notes of ${projects} projects wait for vectors: ${lastError}`, ADVICE)
+  if (projects > 0)
+    return warning(
+      'vectors',
+      `notes of ${projects} ${projects === 1 ? 'project' : 'projects'} wait for vectors: ${lastError}`,
+      ADVICE,
+    )
   if (failed === 0) return ok('vectors', 'no note failed to be embedded')
   return warning('vectors', `${notes} could not be embedded`, 'see embedding_status of the project, then reindex it')
 }

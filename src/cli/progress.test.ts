@@ -62,6 +62,12 @@ test('a line never grows wider than the terminal', () => {
   assert.ok((written[0] as string).length < 90)
 })
 
+test('what grows while it is done is never more than all of it', () => {
+  const { progress, written } = stream(true)
+  progress.report('reading', 50, 40)
+  assert.match(written[0] as string, /50 of 50$/)
+})
+
 test('a line is whole on a terminal that does not know its width', () => {
   const { progress, written } = stream(true, 0)
   progress.report('copying', 1, 200)

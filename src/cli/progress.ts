@@ -43,7 +43,12 @@ export class Progress {
     this.#shownAt = now
     this.#shownShare = share
     const amount =
-      total > 0 ? `${amountOf(done, unit)} of ${amountOf(total, unit)}` : done > 0 ? amountOf(done, unit) : ''
+      // More may come while it is counted.
+      total > 0
+        ? `${amountOf(done, unit)} of ${amountOf(Math.max(done, total), unit)}`
+        : done > 0
+          ? amountOf(done, unit)
+          : ''
     if (this.#stream.isTTY) this.#draw(label, total > 0 ? share : null, amount)
     else if (amount === '') this.#stream.write(`${label} …\n`)
     else this.#stream.write(`${label}:${total > 0 ? ` ${percent(share)}` : ''} (${amount})\n`)
