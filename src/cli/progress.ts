@@ -42,13 +42,9 @@ export class Progress {
     this.#label = label
     this.#shownAt = now
     this.#shownShare = share
-    const amount =
-      // More may come while it is counted.
-      total > 0
-        ? `${amountOf(done, unit)} of ${amountOf(Math.max(done, total), unit)}`
-        : done > 0
-          ? amountOf(done, unit)
-          : ''
+    // More may come while it is counted.
+    const all = total > 0 ? ` of ${amountOf(Math.max(done, total), unit)}` : ''
+    const amount = all === '' && done === 0 ? '' : amountOf(done, unit) + all
     if (this.#stream.isTTY) this.#draw(label, total > 0 ? share : null, amount)
     else if (amount === '') this.#stream.write(`${label} …\n`)
     else this.#stream.write(`${label}:${total > 0 ? ` ${percent(share)}` : ''} (${amount})\n`)
