@@ -90,12 +90,12 @@ export class MeaningSearch {
     const depths = this.#depths(page)
     const depth = depths.at(-1) as number
     const asked = await this.#vectors.vectorOf(project.id, spokenText(request))
-    // The model does not know a single word of it.
-    const isMute = asked?.vector.every((value) => value === 0) === true
-    if (asked === null || (isMute && mode === 'vector')) return null
+    if (asked === null) return null
+    const isMute = saysNothing(asked)
+    if (isMute && mode === 'vector') return null
     // The thread that compares vectors has its question before the words are looked for, which nothing else gets in between.
     const [near, found, meaning] = await Promise.all([
-      this.#near(project, request, asked, isMute ? 0 : depth),
+      this.#near(project, request, asked, depth),
       mode === 'hybrid' ? this.#words(project, request, depth) : null,
       mode === 'hybrid' ? this.#wordMeanings() : null,
     ])
@@ -131,7 +131,7 @@ export class MeaningSearch {
 
   async #near(project: Project, request: MeaningRequest, asked: QuestionVector, depth: number) {
     const { modelId, provider, vector } = asked
-    const nearest = depth === 0 ? [] : await this.#nearest(project, modelId, vector, depth)
+    const nearest = saysNothing(asked) ? [] : await this.#nearest(project, modelId, vector, depth)
     if (nearest === null) return null
     const { db, settings } = this.#deps
     const minSimilarity = request.minSimilarity ?? settings.min_similarity ?? provider.model.minSimilarity
@@ -220,4 +220,9 @@ async function inCategories(
       .map(({ note_id: noteId, position }) => hitKey({ kind: 'observation', noteId, position })),
   )
   return observations.filter((row) => keys.has(hitKey(row)))
+}
+
+/** The model does not know a single word of the question. */
+function saysNothing({ vector }: QuestionVector): boolean {
+  return vector.every((value) => value === 0)
 }
