@@ -1,8 +1,9 @@
 import type { Reader } from '../../../platform/storage/database.ts'
 import { contentsOf } from '../../note/store-contents.ts'
 import { type Chunk, chunkNote } from '../../semantic/chunk/chunk-note.ts'
+import { notesChangedSince } from '../../semantic/sync/store-changed-since.ts'
 import type { ChunkPlaces } from './matched-chunk.ts'
-import { type EmbeddedChunk, embeddedChunks, notesChangedSince } from './store-chunk-places.ts'
+import { type EmbeddedChunk, embeddedChunks } from './store-chunk-places.ts'
 
 const LONGEST_READ = 200_000
 
@@ -19,7 +20,7 @@ export async function chunkPlaces(
   const places: Map<number, ChunkPlaces> = new Map()
   const embedded = await embeddedChunks(reader, projectId, modelId, noteIds)
   for (const [noteId, chunks] of embedded) places.set(noteId, chunks)
-  for (const note of await notesChangedSince(reader, projectId, modelId, [...embedded.keys()])) {
+  for (const note of await notesChangedSince(reader, { projectId, modelId }, [...embedded.keys()])) {
     const content = (await contentsOf(reader, [note.id], LONGEST_READ)).get(note.id) ?? ''
     places.set(note.id, placesNow(embedded.get(note.id) ?? new Map(), chunkNote(note, content)))
   }

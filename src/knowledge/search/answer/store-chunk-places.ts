@@ -3,9 +3,7 @@ import type { Reader } from '../../../platform/storage/database.ts'
 import { numbersIn } from '../../../platform/storage/json-list.ts'
 import { statement } from '../../../platform/storage/statement.ts'
 import '../../semantic/tables.ts'
-import type { ChunkedNote } from '../../semantic/chunk/chunk-note.ts'
 import { ROW_KINDS } from '../row-number.ts'
-import '../../tables.ts'
 
 interface PlaceRow {
   note_id: number
@@ -43,24 +41,4 @@ export async function embeddedChunks(
     chunks.set(row.note_id, ofNote)
   }
   return chunks
-}
-
-/** A note as it is now. */
-export interface ChangedNote extends ChunkedNote {
-  id: number
-  size: number
-}
-
-const changed = statement<{ projectId: number; modelId: number; ids: string }, ChangedNote>(
-  (_query, p, engine) => sql`
-    select n.id, n.title, n.created_at, n.size from notes n
-    join note_changes c on c.project_id = n.project_id and c.external_id = n.external_id
-    where n.id in ${numbersIn(engine, p('ids'))} and n.project_id = ${p('projectId')} and c.seq > coalesce(
-      (select synced_seq from project_embeddings
-        where project_id = ${p('projectId')} and model_id = ${p('modelId')}), 0)`,
-)
-
-/** Those of the notes that changed since they were embedded. */
-export function notesChangedSince(reader: Reader, projectId: number, modelId: number, noteIds: readonly number[]) {
-  return reader.run(changed, { projectId, modelId, ids: JSON.stringify(noteIds) })
 }

@@ -1,10 +1,10 @@
 import type { Reader } from '../../../platform/storage/database.ts'
 import { observationHash, relationHash } from '../../semantic/chunk/chunk-note.ts'
 import type { NearChunk } from '../../semantic/search/near-chunk.ts'
-import { type ChangedNote, notesChangedSince } from '../answer/store-chunk-places.ts'
+import { type ChangedNote, isBehind, notesChangedSince } from '../../semantic/sync/store-changed-since.ts'
 import { hitObservations, hitRelations } from '../answer/store-search-hits.ts'
 import { hitKey } from '../hit.ts'
-import { embeddedParts, isBehind, observationsOf, relationsOf, type StoredPart } from './store-chunks-now.ts'
+import { embeddedParts, observationsOf, relationsOf, type StoredPart } from './store-chunks-now.ts'
 
 /** Of so many notes, and of such sizes together, parts that moved are looked for. */
 const MOST_NOTES = 50
@@ -21,9 +21,11 @@ export async function chunksNow(
   chunks: readonly NearChunk[],
 ): Promise<readonly NearChunk[]> {
   const parts = chunks.filter(({ kind }) => kind !== 'note')
-  if (parts.length === 0 || !(await isBehind(reader, projectId, modelId))) return chunks
+  if (parts.length === 0 || !(await isBehind(reader, { projectId, modelId }))) return chunks
   const noteIds = [...new Set(parts.map(({ noteId }) => noteId))]
-  const changed = new Map((await notesChangedSince(reader, projectId, modelId, noteIds)).map((note) => [note.id, note]))
+  const changed = new Map(
+    (await notesChangedSince(reader, { projectId, modelId }, noteIds)).map((note) => [note.id, note]),
+  )
   const doubtful = parts.filter(({ noteId }) => changed.has(noteId))
   if (doubtful.length === 0) return chunks
   const hashes = new Map(

@@ -13,19 +13,6 @@ interface ModelKey {
   modelId: number
 }
 
-const behind = statement<ModelKey, { yes: number }>(
-  (_query, p) => sql`
-    select 1 as yes from note_changes where project_id = ${p('projectId')} and seq > coalesce(
-      (select synced_seq from project_embeddings
-        where project_id = ${p('projectId')} and model_id = ${p('modelId')}), 0)
-    limit 1`,
-)
-
-/** Whether any note of a project changed since its notes were embedded. */
-export async function isBehind(reader: Reader, projectId: number, modelId: number): Promise<boolean> {
-  return (await reader.run(behind, { projectId, modelId })).length > 0
-}
-
 export type EmbeddedPart = Pick<NearChunk, 'noteId' | 'kind' | 'position'> & { hash: string }
 
 const embedded = statement<
