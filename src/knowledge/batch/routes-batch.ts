@@ -43,14 +43,18 @@ export function batchRoutes(server: FastifyInstance, deps: KnowledgeDeps): void 
       const { operations, atomic } = body
       const before = JSON.parse(doneBefore(request) ?? '[]') as BatchResult[]
       // Each once: an error may be logged with it.
-      const known = [...before]
-      const resultsOf = (outcomes: readonly Outcome[]): BatchResult[] =>
-        outcomes.map((outcome, place) => {
+      const made = new WeakMap<Outcome, BatchResult>()
+      const resultsOf = (outcomes: readonly Outcome[]): BatchResult[] => {
+        const results = outcomes.map((outcome, place) => {
           const index = before.length + place
-          return known[index] ?? resultOf(request, operations[index] as BatchOperation, outcome, index)
+          const result = made.get(outcome) ?? resultOf(request, operations[index] as BatchOperation, outcome, index)
+          made.set(outcome, result)
+          return result
         })
+        return [...before, ...results]
+      }
       const answerOf = (outcomes: readonly Outcome[]): BatchAnswer => {
-        const results = [...before, ...resultsOf(outcomes)]
+        const results = resultsOf(outcomes)
         const failed = results.filter(({ error }) => error !== undefined).length
         return { results, succeeded: results.length - failed, failed }
       }
@@ -61,13 +65,7 @@ export function batchRoutes(server: FastifyInstance, deps: KnowledgeDeps): void 
           )
         : await batches.runEach(
             ...asked,
-            (tx, outcomes) =>
-              renewClaim(tx, request, () => {
-                const results = resultsOf(outcomes)
-                // But for the last one, which is not committed yet and may be done again.
-                known.push(...results.slice(known.length - before.length, -1))
-                return JSON.stringify([...before, ...results])
-              }),
+            (tx, done) => renewClaim(tx, request, () => JSON.stringify(resultsOf(done))),
             { goesOnLater: hasKey(request) },
           )
       return answerOf(outcomes)
