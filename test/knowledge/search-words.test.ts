@@ -46,6 +46,16 @@ eachServer('search by words', (notes) => {
     for (const title of ['C++', 'C#', 'C']) assert.equal(titles(await search(other, { title }))[0], title)
   })
 
+  test('finds a word with soft hyphens by the word, and the word by one with soft hyphens', async () => {
+    const other = await notes().project('Hyphenated')
+    await other.create({ title: 'Hyphens', content: 'Ein Donau\u00addampf\u00adschiff fährt.\n' })
+    await other.create({ title: 'Plain', content: 'Noch ein Donaudampfschiff.\n' })
+    for (const text of ['Donaudampfschiff', 'Donau\u00addampfschiff', '"ein donaudampfschiff"', 'donaudampf*']) {
+      assert.deepEqual(titles(await search(other, { text })).sort(), ['Hyphens', 'Plain'], text)
+    }
+    assert.deepEqual(titles(await search(other, { text: 'dampf' })), [])
+  })
+
   test('answers with the note as it is documented', async () => {
     const { results, ...envelope } = await search(notes(), { text: 'grinds', entity_types: ['entity'] })
     assert.deepEqual(envelope, { current_page: 1, page_size: 10, total: 1, total_is_exact: true, has_more: false })

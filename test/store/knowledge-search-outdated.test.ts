@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { sql } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { NoteInput } from '../../src/knowledge/note/note-input.ts'
 import { purgeProject } from '../../src/knowledge/project/purge-project.ts'
 import { markDeleted } from '../../src/knowledge/project/store-deleted-projects.ts'
 import { writeOutdatedRows } from '../../src/knowledge/search/index/outdated-rows.ts'
+import { notesWithoutRows } from '../../src/knowledge/search/index/store-search-rows.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
+import * as unseenCharacters from '../../src/platform/storage/migrations/0012-unseen-characters.ts'
 import { type NotesWorld, openWorld } from '../knowledge/notes-world.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { installed } from '../support/identity.ts'
@@ -38,6 +40,26 @@ async function indexedRows(db: Database): Promise<number> {
 
 eachDatabase('rows of the index that are written anew', ({ engine, open }) => {
   if (engine === 'sqlite') return
+
+  test('are those of notes with soft hyphens, which an earlier version took for the end of a word', async () => {
+    const db = await open()
+    const { operator } = await installed(db)
+    const { notes, writer, projectId } = await openWorld(db, operator, 'hyphens')
+    const rest = { directory: '', noteType: null, metadata: null }
+    await notes.create(writer, projectId, { title: 'Plain', content: 'steamship', ...rest })
+    const hyphened = [
+      await notes.create(writer, projectId, { title: 'Inside', content: 'steam\u00adship', ...rest }),
+      await notes.create(writer, projectId, { title: 'Steam\u2060ships', content: 'none', ...rest }),
+    ]
+    await db.write((tx) => unseenCharacters.up(tx.query as unknown as Kysely<unknown>, 'postgres'))
+    const outdated = await notesWithoutRows(db, 0, 10)
+    assert.deepEqual(
+      outdated.map(({ id }) => id),
+      hyphened.map(({ id }) => id),
+    )
+    assert.equal(await writeOutdatedRows(db), 2)
+    assert.equal(await writeOutdatedRows(db), 0)
+  })
 
   const DELETIONS: [what: string, deletion: (world: NotesWorld, noteId: string) => Promise<unknown>][] = [
     ['note', ({ notes, writer, projectId }, noteId) => notes.delete(writer, { projectId, noteId }, {})],

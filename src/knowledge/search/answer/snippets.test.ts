@@ -41,6 +41,13 @@ describe('a snippet', () => {
     assert.deepEqual(marked('Acme™ and Ⓑ at 25℃', 'acme b 25'), ['<Acme™> and <Ⓑ> at <25℃>'])
   })
 
+  test('marks words with what nobody sees inside or before them', () => {
+    assert.deepEqual(marked('Das Donau\u00addampf\u00adschiff, \ufeffheute', 'donaudampfschiff heute'), [
+      'Das <Donau\u00addampf\u00adschiff>, <\ufeffheute>',
+    ])
+    assert.deepEqual(marked('私は東\u2060京都に', '東京'), ['私は<東\u2060京>都に'])
+  })
+
   test('marks characters of scripts without spaces inside a run', () => {
     assert.deepEqual(marked('私は東京都に住む', '東京'), ['私は<東京>都に住む'])
     assert.deepEqual(marked('私は東京都に住む', '東京都'), ['私は<東京都>に住む'])

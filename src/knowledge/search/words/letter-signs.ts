@@ -10,3 +10,6 @@ export const UNSPACED_SIGNS = [
   String.raw`\u3196-\u319f\u3220-\u3247\u3280-\u32b0\u32c0-\u32cb\u32ff\u3358-\u3370\u337b-\u337f\u33e0-\u33fe`,
   String.raw`\u{1f210}-\u{1f23b}\u{1f240}-\u{1f248}\u{1f250}\u{1f251}`,
 ].join('')
+
+/** Not seen, and in the middle of a word: where it may be hyphenated, or must not be broken. The index leaves them out. */
+export const UNSEEN = String.raw`\u00ad\u2060\ufeff`

@@ -29,6 +29,16 @@ test('accents, ligatures, full-width letters and letter variants do not matter',
   assert.deepEqual(indexWords('cafe\u0301 ΟΔΟΣ ёлка İstanbul'), ['cafe', 'οδοσ', 'елка', 'istanbul'])
 })
 
+test('what nobody sees ends no word', () => {
+  assert.deepEqual(indexWords('Donau\u00addampf\u00adschiff, non\u2060stop \ufeffend'), [
+    'donaudampfschiff',
+    'nonstop',
+    'end',
+  ])
+  assert.deepEqual(indexWords('東\u2060京'), ['東京', '京'])
+  assert.equal(columnText('Donau\u00addampf'), 'donaudampf')
+})
+
 test('vowel points of Hebrew and Arabic do not matter', () => {
   assert.deepEqual(indexWords('שָׁלוֹם مُحَمَّد'), indexWords('שלום محمد'))
 })

@@ -10,22 +10,25 @@ import { normalForm } from '../../text/normal-form.ts'
 import { HALF_WIDTH_MARKS, UNSPACED_SCRIPTS } from '../../text/unspaced.ts'
 import { LETTERS as ASCII_LETTERS } from './ascii-letters.ts'
 import { cutBefore } from './cut-text.ts'
-import { UNSPACED_SIGNS } from './letter-signs.ts'
+import { UNSEEN, UNSPACED_SIGNS } from './letter-signs.ts'
 
 /** A longer one is found by its beginning. PostgreSQL takes 2,046 bytes. */
 export const LONGEST_WORD = 500
 
 // Everything that unicode61 treats as we do; search-text.test.ts compares character by character.
 const NOT_PLAIN =
-  /[^\0-\xa9\xab-\xb1\xb4-\xb8\xbb\xbf-\xc5\xc7-\xcf\xd1-\xd7\xd9-\xdd\xe0-\xe5\xe7-\xef\xf1-\xf7\xf9-\xfd\xff\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2500-\u25ff]/
+  /[^\0-\xa9\xab\xac\xae-\xb1\xb4-\xb8\xbb\xbf-\xc5\xc7-\xcf\xd1-\xd7\xd9-\xdd\xe0-\xe5\xe7-\xef\xf1-\xf7\xf9-\xfd\xff\u2010-\u2027\u2030-\u205e\u2190-\u21ff\u2500-\u25ff]/
 const NOT_ASCII = /[^\0-\x7f]/
 // More than twice as long as a word, so that one which goes beyond a piece is cut in it.
 const LONGEST_PIECE = 4_096
 
 const ASCII_WORD = /[a-z0-9]+/g
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
-// Accents, and the vowel points of Hebrew and Arabic, which most people leave out.
-const OPTIONAL_MARKS = /[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]/g
+// Accents, the vowel points of Hebrew and Arabic, which most people leave out, and what nobody sees.
+const OPTIONAL = new RegExp(
+  String.raw`[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670${UNSEEN}]`,
+  'g',
+)
 const LETTERS = /[ßæœøđðłþıς]/g
 const LETTERS_AS: Record<string, string> = {
   ß: 'ss',
@@ -46,7 +49,7 @@ const PRIVATE_USE_SIZE = 6400
 const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]+`, 'gu')
 const NOT_UNSPACED = new RegExp(`[^${UNSPACED_SCRIPTS}]`, 'gu')
 const UNSPACED_STRETCH = new RegExp(
-  String.raw`[${UNSPACED_SCRIPTS}${UNSPACED_SIGNS}${HALF_WIDTH_MARKS}][${UNSPACED_SCRIPTS}${UNSPACED_SIGNS}\p{M}${HALF_WIDTH_MARKS}]*`,
+  String.raw`[${UNSPACED_SCRIPTS}${UNSPACED_SIGNS}${HALF_WIDTH_MARKS}][${UNSPACED_SCRIPTS}${UNSPACED_SIGNS}\p{M}${HALF_WIDTH_MARKS}${UNSEEN}]*`,
   'gu',
 )
 const UNSPACED_WORD = new RegExp(String.raw`^[${UNSPACED_SCRIPTS}\ue000-\uf8ff]{1,2}$`, 'u')
@@ -143,7 +146,7 @@ function words(text: string, isKept: boolean): string[] {
 }
 
 function folded(text: string): string {
-  const plain = normalForm(text, 'NFKD').toLowerCase().replace(OPTIONAL_MARKS, '')
+  const plain = normalForm(text, 'NFKD').toLowerCase().replace(OPTIONAL, '')
   return normalForm(plain, 'NFC').replace(LETTERS, (letter) => LETTERS_AS[letter] as string)
 }
 

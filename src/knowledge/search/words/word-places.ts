@@ -1,5 +1,5 @@
 import { ASCII, LETTERS } from './ascii-letters.ts'
-import { LETTER_SIGNS } from './letter-signs.ts'
+import { LETTER_SIGNS, UNSEEN } from './letter-signs.ts'
 import { indexWords, unspacedStretch } from './search-text.ts'
 import { UnspacedRun } from './unspaced-run.ts'
 
@@ -10,8 +10,8 @@ export interface WordPlace {
   words: readonly string[]
 }
 
-const RUN = new RegExp(String.raw`[\p{L}\p{N}\p{M}${LETTER_SIGNS}]+`, 'uy')
-const LETTER = new RegExp(String.raw`[\p{L}\p{N}\p{M}${LETTER_SIGNS}]`, 'u')
+const RUN = new RegExp(String.raw`[\p{L}\p{N}\p{M}${LETTER_SIGNS}${UNSEEN}]+`, 'uy')
+const LETTER = new RegExp(String.raw`[\p{L}\p{N}\p{M}${LETTER_SIGNS}${UNSEEN}]`, 'u')
 const MARK = /[\p{M}ﾞﾟ]/u
 
 /**
@@ -82,7 +82,7 @@ function firstCode(text: string, at: number): number {
   const code = text.charCodeAt(at)
   if (FIRST_CODES[code] === NOT_KNOWN) {
     const character = text[at] as string
-    FIRST_CODES[code] = character.isWellFormed() ? (indexWords(character)[0]?.charCodeAt(0) ?? 0) : OF_PAIR
+    FIRST_CODES[code] = character.isWellFormed() ? (indexWords(character)[0]?.charCodeAt(0) ?? OF_PAIR) : OF_PAIR
   }
   return FIRST_CODES[code] as number
 }

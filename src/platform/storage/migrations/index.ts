@@ -11,6 +11,7 @@ import * as searchWords from './0008-search-words.ts'
 import * as userHandles from './0009-user-handles.ts'
 import * as waitingReplays from './0010-waiting-replays.ts'
 import * as searchPieces from './0011-search-pieces.ts'
+import * as unseenCharacters from './0012-unseen-characters.ts'
 
 export interface Migration {
   name: string
@@ -30,4 +31,5 @@ export const MIGRATIONS: readonly Migration[] = [
   userHandles,
   waitingReplays,
   searchPieces,
+  unseenCharacters,
 ]
