@@ -99,10 +99,10 @@ test('every operation on projects lets exactly those pass who have its permissio
   }
 })
 
-test('the figures of a project name notes only to those who may read notes', async () => {
+test('the figures of a project name notes, and words of notes, only to those who may read notes', async () => {
   const api = client(server)
   const { external_id: id } = (await api.get('/v2/projects', 200)).body.projects[0]
-  const content = '- [fact] known\n- needs [[Secret]]'
+  const content = '---\ntype: classified\n---\n- [diagnosis] known\n- covers_up [[Secret]]'
   await api.post(`/v2/${id}/knowledge/entities`, 201, { body: { title: 'Secret', directory: 'hidden', content } })
   await api.post(`/v2/${id}/knowledge/entities`, 201, { body: { title: 'Secret too', directory: 'hidden', content } })
   const info = async (scopes: string[]) => {
@@ -111,8 +111,9 @@ test('the figures of a project name notes only to those who may read notes', asy
   }
   const figures = await info(['projects_read'])
   assert.equal(figures.statistics.total_entities, 2)
-  assert.ok(!/secret|hidden/i.test(JSON.stringify(figures)))
+  assert.doesNotMatch(JSON.stringify(figures), /secret|hidden|classified|diagnosis|covers_up/i)
   const all = await info(['projects_read', 'notes_read'])
   assert.equal(all.activity.recently_created.length, 2)
   assert.equal(all.statistics.most_connected_entities.length, 2)
+  assert.deepEqual(all.statistics.observation_categories, { diagnosis: 2 })
 })

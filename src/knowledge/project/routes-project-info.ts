@@ -35,7 +35,7 @@ export function projectInfoRoutes(server: FastifyInstance, deps: KnowledgeDeps):
     operationId: 'projects_info',
     summary: 'Get the figures of a project',
     description:
-      'What it holds, what is most connected, and what happened in it lately. Reads the whole project. Lists of notes are empty for who may not read notes.',
+      'What it holds, what is most connected, and what happened in it lately. Reads the whole project. Lists of notes, types and categories are empty for who may not read notes.',
     ...READ,
     schema: { params: ProjectPath, response: { 200: ProjectInfo } },
     async handler(request) {

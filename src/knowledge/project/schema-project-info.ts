@@ -162,11 +162,12 @@ export function toActivity(facts: ProjectFacts): Info['activity'] {
   }
 }
 
-/** Figures only, for somebody who may not read notes. */
+/** Figures only, for somebody who may not read notes: types and categories are words of notes, too. */
 export function withoutNotes(info: Info): Info {
+  const words = { note_types: {}, observation_categories: {}, relation_types: {} }
   return {
     ...info,
-    statistics: { ...info.statistics, most_connected_entities: [] },
+    statistics: { ...info.statistics, ...words, most_connected_entities: [] },
     activity: { ...info.activity, recently_created: [], recently_updated: [] },
     embedding_status: { ...info.embedding_status, failures: [] },
   }
