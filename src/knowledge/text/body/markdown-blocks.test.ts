@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readBlocks } from './markdown-blocks.ts'
+import fc from 'fast-check'
+import { blocksByRules, readBlocks } from './markdown-blocks.ts'
 
 function kinds(body: string): string[] {
   return readBlocks(body).map(({ kind, text }) => `${kind}: ${text}`)
@@ -47,4 +48,23 @@ test('loses nothing behind or inside of what is nested too deep', () => {
   assert.ok(found[0]?.endsWith('deep'))
   assert.ok(found[1]?.endsWith('quoted'))
   assert.equal(found.at(-1), 'paragraph: end')
+})
+
+test('a list that is read in parts has the same texts as one that is read whole', () => {
+  const lines = [
+    ...'- a|- b|* c|+ [d] e|  - f|    - g|   - h|\t- i| - j|1. k|2. l|  3) m|-|- - n|* * *|- é|- 𝐲|- 5. z|1. 1|10) **a**'.split(
+      '|',
+    ),
+    ...'|- *b*|- ***|* ***|+ +|- 2. c| |text|  text|    text|      text|---|===|# o|  # p|> q|> - r|  > s|- > t|- # u'.split(
+      '|',
+    ),
+    ...'```|  ```|- ```|~~~|<div>|  <div>|</div>|<!--|-->|- <!-- v|[w]: x'.split('|'),
+  ]
+  const text = fc.array(fc.constantFrom(...lines), { maxLength: 30 }).map((all) => all.join('\n'))
+  fc.assert(
+    fc.property(text, fc.integer({ min: 1, max: 4 }), (source, listLines) => {
+      assert.deepEqual(blocksByRules(source, listLines), blocksByRules(source, Number.POSITIVE_INFINITY))
+    }),
+    { numRuns: 5_000 },
+  )
 })

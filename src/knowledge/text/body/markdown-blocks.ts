@@ -17,6 +17,10 @@ export interface TextBlock {
 // Deeper text is still read, but as paragraphs. Lazy lines of a quote cost a pass for every quote around them.
 const MAX_LEVEL = 100
 const MAX_QUOTES = 8
+// Of a longer list no more are read in one go, as far as they go.
+const LIST_LINES = 500
+// A row of signs is a rule.
+const ITEM = /(?:([-+*]) (?!\1)|\d{1,9}[.)] )\S/y
 
 const markdown = new MarkdownIt('commonmark', { maxNesting: Number.POSITIVE_INFINITY })
 const { State } = markdown.block
@@ -68,21 +72,21 @@ export function readBlocks(body: string): TextBlock[] {
   return atOnce(readingBlocks(body))
 }
 
-/** The same, which can be left alone between two blocks that contain one another not. */
+/** The same, which can be left alone between two blocks that contain one another not, and between items of a long list. */
 export function* readingBlocks(body: string): Steps<TextBlock[]> {
   const source = withLineFeeds(body)
   return plainBlocks(source) ?? (yield* readingByRules(source))
 }
 
 /** The same for every text. */
-export function blocksByRules(source: string): TextBlock[] {
-  return atOnce(readingByRules(source))
+export function blocksByRules(source: string, listLines = LIST_LINES): TextBlock[] {
+  return atOnce(readingByRules(source, listLines))
 }
 
-function* readingByRules(source: string): Steps<TextBlock[]> {
+function* readingByRules(source: string, listLines = LIST_LINES): Steps<TextBlock[]> {
   const blocks: TextBlock[] = []
   const tokens: Token[] = []
-  for (const _step of outermost(source, tokens)) {
+  for (const _step of outermost(source, tokens, listLines)) {
     addBlocks(blocks, tokens)
     // Those of a long text are a hundred times as large as the text.
     tokens.length = 0
@@ -111,17 +115,36 @@ function addBlocks(blocks: TextBlock[], tokens: Token[]): void {
   }
 }
 
-/** Adds the tokens of one block after the other, of those that no other contains. */
-function* outermost(source: string, tokens: Token[]): Steps<void> {
+/** Adds the tokens of one block after the other, of those that no other contains. A long list becomes several. */
+function* outermost(source: string, tokens: Token[], listLines: number): Steps<void> {
   const state = new LeanState(source, markdown, {}, tokens)
   const rules = markdown.block.ruler.getRules('')
+  let cut = 0
   for (let line = state.skipEmptyLines(0); line < state.lineMax; line = state.skipEmptyLines(state.line)) {
     state.line = line
-    rules.some((rule) => rule(state, line, state.lineMax, false))
+    let end = state.lineMax
+    if (isItem(state, line)) {
+      // Further than it had to look for this one no other list has to look again.
+      if (cut <= line) cut = nextItem(state, line + listLines)
+      end = cut
+    }
+    rules.some((rule) => rule(state, line, end, false))
     // Whatever no other rule takes is a paragraph; a mistake there would go round for ever.
     if (state.line <= line) throw new Error('no rule of markdown took a line')
     yield
   }
+}
+
+function nextItem(state: BlockState, from: number): number {
+  let line = from
+  while (line < state.lineMax && !isItem(state, line)) line++
+  return Math.min(line, state.lineMax)
+}
+
+/** Whether an item begins there at the margin, which ends whatever stands in the item before it. Of some it is not known. */
+function isItem({ src, bMarks }: BlockState, line: number): boolean {
+  ITEM.lastIndex = bMarks[line] as number
+  return ITEM.test(src)
 }
 
 /** The lines that hold those texts, counted from 0, the last not included. Text that lies too deep is left out. */
@@ -140,7 +163,7 @@ function withLineFeeds(body: string): string {
 
 function tokensOf(source: string): Token[] {
   const tokens: Token[] = []
-  atOnce(outermost(source, tokens))
+  atOnce(outermost(source, tokens, LIST_LINES))
   return tokens
 }
 
