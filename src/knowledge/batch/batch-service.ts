@@ -4,6 +4,7 @@ import { ignoreFailure } from '../../platform/errors/ignore-failure.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
 import { isStorageAway } from '../../platform/storage/storage-errors.ts'
 import type { KnowledgeDeps } from '../deps.ts'
+import { detailsInBatch } from '../malformed.ts'
 import { type NoteWork, type Writer, writeIn } from '../note/write-transaction.ts'
 import { requireProject } from '../project/look-up.ts'
 import { type Done, workOf } from './batch-work.ts'
@@ -153,7 +154,7 @@ function waitedTooLong(): AppError {
 function undone(error: AppError, index: number): AppError {
   const { code, message, details, headers, cause } = error
   return new AppError(code, `operations[${index}]: ${message} (nothing was changed)`, {
-    details: [...details, { index }],
+    details: [...detailsInBatch(details, index), { index }],
     headers,
     cause,
   })

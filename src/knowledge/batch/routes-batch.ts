@@ -17,7 +17,9 @@ export function batchRoutes(server: FastifyInstance, deps: KnowledgeDeps): void 
   function resultOf(request: FastifyRequest, { op }: BatchOperation, outcome: Outcome, index: number): BatchResult {
     if ('error' in outcome) {
       const { status, body } = errorDocument(server.platform, outcome.error, request)
-      return { index, op, status, error: body as { detail: string } }
+      // The words alone, also where the answer is kept: places in a request of its own are none in this one.
+      const { detail } = body as { detail: string }
+      return { index, op, status, error: { detail } }
     }
     const { status } = outcome
     if ('isDeleted' in outcome) return { index, op, status, deleted: outcome.isDeleted }

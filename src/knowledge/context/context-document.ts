@@ -4,10 +4,15 @@ import type { ContextPage, ContextQuery } from './build-context.ts'
 import type { ContextDocument, ContextFilterValues } from './schema-context.ts'
 import { sinceOf } from './timeframe.ts'
 
-/** `name` is null for recent activity. */
-export function contextQueryOf(name: ContextQuery['name'], filters: ContextFilterValues, now: Micros): ContextQuery {
+/** `name` is null for recent activity; `part` of the request has the filters. */
+export function contextQueryOf(
+  name: ContextQuery['name'],
+  filters: ContextFilterValues,
+  now: Micros,
+  part: 'query' | 'body' = 'query',
+): ContextQuery {
   const { type, depth = 1, timeframe, page = 1, page_size: pageSize = 10, max_related: maxRelated = 10 } = filters
-  const since = timeframe === undefined ? null : sinceOf(timeframe, now)
+  const since = timeframe === undefined ? null : sinceOf(timeframe, now, part)
   return { name, types: new Set(type ?? ['entity']), depth, maxRelated, since, page, pageSize }
 }
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../platform/errors/app-error.ts'
+import { malformed } from '../malformed.ts'
 
 const SCHEME = 'memory://'
 const LONGEST = 1_000
@@ -10,7 +10,7 @@ export function memoryName(uri: string): string {
   const text = uri.trim()
   const name = (text.toLowerCase().startsWith(SCHEME) ? text.slice(SCHEME.length) : text).replace(/^\/|\/$/g, '')
   const problem = problemOf(name)
-  if (problem !== undefined) throw new AppError('unprocessable', `The memory address ${problem}`)
+  if (problem !== undefined) throw malformed(['path', 'uri'], `The memory address ${problem}`)
   return name.normalize('NFC')
 }
 

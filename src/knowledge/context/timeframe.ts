@@ -1,5 +1,5 @@
 import { MICROS_PER_SECOND, type Micros } from '../../platform/clock/clock.ts'
-import { AppError } from '../../platform/errors/app-error.ts'
+import { malformed } from '../malformed.ts'
 import { readIsoTime } from '../text/iso-time.ts'
 
 const MINUTE = 60 * MICROS_PER_SECOND
@@ -32,24 +32,23 @@ const UNITS: Readonly<Record<string, number>> = {
 
 const NUMBERS = 'zero one two three four five six seven eight nine ten eleven twelve'.split(' ')
 const SPAN = /^(?:(?:the )?(?:last|past|this) )?(?:(\d{1,9}(?:\.\d{1,3})?|[a-z]+) ?)??([a-z]+)( ago)?$/
+const IN_FUTURE = 'must not lie in the future'
 const FUTURE = /^(?:tomorrow|next [a-z]+|in .+|.+ from now)$/
 
 /**
  * When a span of time began: `today`, `7d`, `2 weeks ago`, `last month`, or an ISO date or time (UTC where it does
  * not say). At least a day ago, since "today" at one in the morning would show nothing.
  */
-export function sinceOf(timeframe: string, now: Micros): Micros {
+export function sinceOf(timeframe: string, now: Micros, part: 'query' | 'body' = 'query'): Micros {
+  const refused = (text: string) => malformed([part, 'timeframe'], `The timeframe ${text}`)
   const text = plainText(timeframe)
   const since = momentOf(text, now)
   if (since === undefined) {
-    if (FUTURE.test(text)) throw future()
-    throw new AppError(
-      'unprocessable',
-      'The timeframe is not understood: use "7d", "2 weeks ago", "today" or an ISO date',
-    )
+    if (FUTURE.test(text)) throw refused(IN_FUTURE)
+    throw refused('is not understood: use "7d", "2 weeks ago", "today" or an ISO date')
   }
-  if (since > now) throw future()
-  if (now - since > LONGEST) throw new AppError('unprocessable', 'The timeframe must not reach back more than 365 days')
+  if (since > now) throw refused(IN_FUTURE)
+  if (now - since > LONGEST) throw refused('must not reach back more than 365 days')
   return Math.min(since, now - SHORTEST)
 }
 
@@ -61,10 +60,6 @@ export function momentOf(text: string, now: Micros): Micros | undefined {
 
 function plainText(text: string): string {
   return text.length > 100 ? '' : text.trim().toLowerCase().replaceAll(/\s+/g, ' ')
-}
-
-function future(): AppError {
-  return new AppError('unprocessable', 'The timeframe must not lie in the future')
 }
 
 function agoOf(text: string, now: Micros): Micros | undefined {

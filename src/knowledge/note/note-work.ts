@@ -8,6 +8,7 @@ import type { Transaction } from '../../platform/storage/database.ts'
 import type { KnowledgeSettings } from '../deps.ts'
 import { linkKeys } from '../link/resolve-exactly.ts'
 import { findNames } from '../link/store-names.ts'
+import { malformed } from '../malformed.ts'
 import { knowledgeId } from '../project/urls.ts'
 import { cleanText, dropUnstorable } from '../text/clean-text.ts'
 import { applyEdit, type Edit } from '../text/edit/apply-edit.ts'
@@ -36,7 +37,7 @@ export async function replacing(
   settings: KnowledgeSettings,
 ): Promise<NoteWork<WrittenNote & { isNew: boolean }>> {
   const externalId = knowledgeId(noteId)
-  if (externalId === null) throw new AppError('unprocessable', 'entity_id must be a UUID to write a note under it')
+  if (externalId === null) throw malformed(['path', 'entity_id'], 'entity_id must be a UUID to write a note under it')
   const prepared = await prepareNote(input, settings)
   return async (tx, context) => {
     const before = await lookUpNote(tx, context.project, externalId)

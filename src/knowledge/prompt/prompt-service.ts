@@ -60,7 +60,7 @@ export class PromptService {
       ...(timeframe !== null && { timeframe }),
     }
     // What is wrong with the timeframe is told before anything is looked for.
-    const recent = contextQueryOf(null, filters, generatedAt)
+    const recent = contextQueryOf(null, filters, generatedAt, 'body')
     const project = await requireProject(db, asked.projectId)
     const found = topic === null ? null : await this.#find(project, topic, asked.limit, recent.since, generatedAt)
     const query = { ...recent, name: found === null ? null : found.noteIds }

@@ -1,6 +1,6 @@
 import type { Micros } from '../../platform/clock/clock.ts'
-import { AppError } from '../../platform/errors/app-error.ts'
 import { momentOf } from '../context/timeframe.ts'
+import { malformed } from '../malformed.ts'
 import { dropUnstorable } from '../text/clean-text.ts'
 import { hasTags, type Main, type SearchFilters, withTagsOf } from './filter/filters.ts'
 import { parseMetadataFilters } from './filter/metadata-filter.ts'
@@ -34,7 +34,7 @@ const KIND_OF = { entity: 'note', observation: 'observation', relation: 'relatio
 export function readSearch(input: SearchInput, now: Micros): SearchRequest {
   const asked = MODES.filter((mode) => clean(input[mode]) !== '')
   if (asked.length > 1) {
-    throw new AppError('unprocessable', `Ask for one of ${MODES.join(', ')}: there are ${asked.join(' and ')}`)
+    throw malformed(['body'], `Ask for one of ${MODES.join(', ')}: there are ${asked.join(' and ')}`)
   }
   const text = clean(input.text)
   const wanted = mainOf(asked[0], input)
@@ -87,7 +87,7 @@ function filtersOf(input: SearchInput, now: Micros): SearchFilters {
 function afterOf(text: string, now: Micros): Micros {
   const after = momentOf(text, now)
   if (after !== undefined) return after
-  throw new AppError('unprocessable', 'after_date is not understood: use an ISO date, "7d" or "2 weeks ago"')
+  throw malformed(['body', 'after_date'], 'after_date is not understood: use an ISO date, "7d" or "2 weeks ago"')
 }
 
 function list(values: readonly string[] | null | undefined): string[] {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { AppError } from '../../../platform/errors/app-error.ts'
+import { malformed } from '../../malformed.ts'
 import { fileTypeStart } from './file-type.ts'
 import { climbs, unfitPath, unsafePath } from './path-problem.ts'
 import { slug } from './slug.ts'
@@ -66,7 +67,7 @@ export function fileNameFor(title: string, kebab: boolean): string {
   const words = kebab ? stripEdges(slug(`${plain}.`)) : ''
   const name = shortened(words === '' ? plain : words)
   if (name === '') {
-    throw new AppError('unprocessable', `The title '${shown(title)}' leaves no file name: use a letter or a digit`)
+    throw malformed(['body', 'title'], `The title '${shown(title)}' leaves no file name: use a letter or a digit`)
   }
   const problem = climbs(name) ? "has a segment '..'" : unfitPath(name + MARKDOWN)
   if (problem !== undefined) throw invalid(`The title '${shown(title)}' makes no file name: the path ${problem}`)
