@@ -116,7 +116,7 @@ test('restoring a version is a change like any other', async () => {
   assert.equal(body.version, 3)
   assert.equal(body.observations.length, 1)
   assert.equal(headers.get('etag'), `"${first.checksum}"`)
-  const { body: again } = await api.post<Made>(`${urlOf(first)}/restore`, 200, { body: { version: 3 } })
+  const { body: again } = await api.post<Made>(`${urlOf(first)}/revisions/restore`, 200, { body: { version: 3 } })
   assert.equal(again.version, 3, 'the text it has already is no change')
   const { body: page } = await api.get(`${urlOf(first)}/revisions`, 200)
   assert.deepEqual(

@@ -76,7 +76,7 @@ export function revisionRoutes(server: FastifyInstance, deps: KnowledgeDeps): vo
 
   operation(server, {
     method: 'POST',
-    ...projectUrls('/knowledge/entities/:entity_id/restore'),
+    ...projectUrls('/knowledge/entities/:entity_id/restore', '/knowledge/entities/:entity_id/revisions/restore'),
     operationId: 'RestoreRevision',
     summary: 'Give a note the text of an earlier version',
     description:

@@ -6,9 +6,13 @@ export interface ProjectUrls {
   aliases: readonly string[]
 }
 
-/** `projectUrls('/knowledge/graph')` for an operation whose `params` have `project_id`. */
-export function projectUrls(path: string): ProjectUrls {
-  return { url: `/v2/:project_id${path}`, aliases: [`/v2/projects/:project_id${path}`] }
+/** `projectUrls('/knowledge/graph')` for an operation whose `params` have `project_id`; `also` where else it is looked for. */
+export function projectUrls(path: string, ...also: string[]): ProjectUrls {
+  const [url = '', ...aliases] = [path, ...also].flatMap((one) => [
+    `/v2/:project_id${one}`,
+    `/v2/projects/:project_id${one}`,
+  ])
+  return { url, aliases }
 }
 
 const BARE = /^[0-9a-f]{32}$/
