@@ -37,7 +37,7 @@ export const NOTES_OPERATIONS: Readonly<Record<string, NotesOperation>> = {
   'GET /v2/{project_id}/directory/list': read(),
   'GET /v2/{project_id}/resource/{entity_id}': read(),
   'GET /v2/{project_id}/memory/recent': read(),
-  'GET /v2/{project_id}/memory/*': read(),
+  'GET /v2/{project_id}/memory/{uri}': read(),
   'POST /v2/{project_id}/prompt/continue-conversation': read({ topic: 'secret' }),
   'POST /v2/{project_id}/prompt/search': read({ query: 'secret' }),
   'POST /v2/{project_id}/search/': read({ text: 'secret' }),

@@ -27,6 +27,17 @@ function routes(server: FastifyInstance): void {
     },
     handler: async (request) => ({ id: request.params.user_id }),
   })
+  operation(server, {
+    method: 'GET',
+    url: '/v2/:project_id/files/*',
+    operationId: 'GetFile',
+    summary: 'Get a file',
+    surface: 'knowledge',
+    access: 'public',
+    rateLimit: null,
+    schema: { params: Type.Object({ project_id: Type.String(), '*': Type.String() }), response: { 204: null } },
+    handler: async () => {},
+  })
 }
 
 const admin = { authorization: 'Bearer admin' }
@@ -129,6 +140,19 @@ test('a caller who goes away is logged as such', async () => {
   await assert.rejects(call)
   await gone
   assert.match(platform.log(), /"route":"\/slow","status":499/)
+})
+
+test('every path in the OpenAPI document names its parameters, the rest of an address included', async () => {
+  await using platform = await startPlatform({ routes })
+  const document = (await (await fetch(`${platform.url}/openapi.json`)).json()) as OpenApiDocument
+  assert.ok(document.paths['/v2/{project_id}/files/{uri}'])
+  for (const [path, methods] of Object.entries(document.paths)) {
+    const named = [...path.matchAll(/\{(.*?)\}/g)].map(([, name]) => name)
+    for (const { parameters } of Object.values(methods)) {
+      const declared = parameters.filter(({ in: place }) => place === 'path').map(({ name }) => name)
+      assert.deepEqual(declared, named, path)
+    }
+  }
 })
 
 test('the OpenAPI document describes every operation, its access and the errors of its surface', async () => {

@@ -58,6 +58,9 @@ const ERROR_SCHEMAS: Record<Surface, JsonSchema> = {
   platform: { type: 'object', required: ['error'], properties: { error: text } },
 }
 
+/** The rest of an address, which `*` stands for: no name that a template may have. */
+const REST = 'uri'
+
 const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
   in: 'header',
@@ -71,7 +74,7 @@ export function openApiDocument(platform: Pick<HttpPlatform, 'operations' | 'ver
   const schemas: Record<string, JsonSchema> = {}
   const paths: OpenApiDocument['paths'] = {}
   for (const operation of platform.operations.values()) {
-    const path = operation.url.replace(/:([A-Za-z_]\w*)(\([^)]*\))?/g, '{$1}')
+    const path = operation.url.replace(/:([A-Za-z_]\w*)(\([^)]*\))?/g, '{$1}').replace(/\*$/, `{${REST}}`)
     paths[path] ??= {}
     paths[path][operation.method.toLowerCase()] = describe(operation, schemas)
   }
@@ -181,7 +184,7 @@ function errorResponse(surface: Surface): object {
 function parameters(place: 'path' | 'query', schema: JsonSchema | undefined, schemas: Record<string, JsonSchema>) {
   const required = (schema?.required ?? []) as string[]
   return Object.entries((schema?.properties ?? {}) as Record<string, JsonSchema>).map(([name, one]) => ({
-    name,
+    name: name === '*' ? REST : name,
     in: place,
     required: place === 'path' || required.includes(name),
     ...(one.description && { description: one.description }),
