@@ -89,7 +89,9 @@ const RelationDocument = Type.Object({
   direction: Type.Union([Type.Literal('outgoing'), Type.Literal('incoming')]),
   from_id: Type.String({ description: 'Permalink of the note with the link, or its path.' }),
   to_id: nullable(Type.String({ description: 'Permalink of the target, or its path; null while there is none.' })),
-  to_name: Type.String({ description: 'The target as it is written in the text, with its anchor.' }),
+  to_name: Type.String({
+    description: 'Title of the target; while there is none, what the text calls it, with the anchor.',
+  }),
   relation_type: Type.String(),
   context: nullable(Type.String()),
   permalink: Type.String(),
