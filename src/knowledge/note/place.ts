@@ -65,7 +65,7 @@ function refuseOccupied(filePath: string, others: readonly NoteRef[]): void {
   if (twins.length === 0) return
   throw new AppError(
     'conflict',
-    `'${filePath}' differs from what already exists only in spelling: ${twins.join(', ')}; edit that note or choose another title`,
+    `'${filePath}' differs from what already exists only in spelling: ${twins.join(', ')}; edit that note or choose another name`,
   )
 }
 
