@@ -156,7 +156,8 @@ export class SqliteSearchIndex implements SearchIndex {
     // It may be another file afterwards.
     db.attach('search', null)
     const { done, isWhole, isNew } = placeIndexFile(this.#file, queue, this.#isDamaged)
-    if (isNew && !isWhole) log.info('the search index is missing, of another version or not of this database: it is made anew')
+    if (isNew && !isWhole)
+      log.info('the search index is missing, of another version or not of this database: it is made anew')
     this.#isDamaged = false
     this.#done = done
     this.#isWhole = isWhole
