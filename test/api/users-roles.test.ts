@@ -250,7 +250,8 @@ describe('cloning', () => {
     assert.deepEqual(errors, ['A role named "Original" already exists'])
     await admin.post(path, 200, body({ name: 'original' }))
     await admin.post(path, 400, body({ name: '  ' }))
-    await admin.post(path, 400, body({ name: ADMIN_ROLE }))
+    const managed = (await admin.post(path, 409, body({ name: ADMIN_ROLE }))).body
+    assert.deepEqual(managed.errors, [`A role named "${ADMIN_ROLE}" already exists`])
     await admin.post(path, 400, { body: { data: { attributes: { name: 'No type' } } } })
     await admin.post(`/api/v2/roles/${newId()}/clone`, 404, body({ name: 'Of nothing' }))
     assert.deepEqual((await admin.get('/api/v2/roles?filter=of+nothing', 200)).body.data, [])

@@ -85,7 +85,7 @@ export class RoleService {
   async clone(principal: Principal, input: RoleClone, client?: ClientInfo): Promise<Role> {
     return this.#options.db.write(async (tx) => {
       const original = await requireRole(tx, principal, input.roleId)
-      const { name = '', receivesPermissionsFrom = sourcesOf(original) } = parseRoleWish(input)
+      const { name = '', receivesPermissionsFrom = sourcesOf(original) } = parseRoleWish(input, [])
       const role = this.#newRole(principal, name, receivesPermissionsFrom)
       if ((await findRolesByName(tx, principal.organizationId, role.name)).length > 0) {
         throw new AppError('conflict', `A role named "${role.name}" already exists`)

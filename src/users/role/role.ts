@@ -41,15 +41,15 @@ export interface ParsedRoleWish {
   permissions?: PermissionName[]
 }
 
-/** Every problem at once. */
-export function parseRoleWish(wish: RoleWish): ParsedRoleWish {
+/** Every problem at once. Names of managed roles are `reserved`, unless whoever asks refuses every name that is taken. */
+export function parseRoleWish(wish: RoleWish, reserved: readonly string[] = MANAGED_ROLE_NAMES): ParsedRoleWish {
   const name = wish.name?.trim()
   const receivesPermissionsFrom = wish.receivesPermissionsFrom && [...new Set(wish.receivesPermissionsFrom)]
   const permissions = wish.permissionIds?.map((id) => findPermissionById(id))
   const nameProblem = name === undefined ? undefined : labelProblem(name)
   const problems = [
     ...(nameProblem === undefined ? [] : [`name ${nameProblem}`]),
-    ...(name !== undefined && MANAGED_ROLE_NAMES.includes(name) ? ['Role name is reserved'] : []),
+    ...(name !== undefined && reserved.includes(name) ? ['Role name is reserved'] : []),
     ...(receivesPermissionsFrom ?? [])
       .filter((source) => !MANAGED_ROLE_NAMES.includes(source))
       .map((source) => `receives_permissions_from: "${shownId(source)}" is not a managed role`),
