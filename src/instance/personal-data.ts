@@ -10,6 +10,9 @@ import { deleteLogInsOf, isAnonymized, logInDaysOf, renameLogIns } from './numbe
 import { dateOf } from './numbers/weeks.ts'
 import { deleteSetting, readSettingRows } from './settings/store-settings.ts'
 
+// Changes of the settings; the second is what earlier versions called them.
+const SETTINGS_ACTIONS = ['settings.changed', 'instance.updated']
+
 export function instancePersonalData({ changes }: { changes: InstanceChanges }): PersonalDataPart[] {
   return [
     // Before the account's name, which may be how the person was named.
@@ -47,7 +50,7 @@ async function eraseContact(tx: Transaction, person: Person, changes: InstanceCh
   const { id, organizationId, email, handle } = person
   const names = [await findAccountName(tx, id), accountNameOf(handle), handle.split('@')[0]]
   const texts = [email, handle, ...names.flatMap((name) => (name ? [asContact(name)] : []))]
-  await blankMentions(tx, { organizationId, action: 'instance.updated', texts })
+  for (const action of SETTINGS_ACTIONS) await blankMentions(tx, { organizationId, action, texts })
   const stored = new Map((await readSettingRows(tx)).map(({ key, value }) => [key, value]))
   const [user, address] = ['contact.user', 'contact.email'].map((key) => JSON.parse(stored.get(key) ?? 'null'))
   const isUser = typeof user === 'string' && (await findContactUser(tx, user))?.id === id

@@ -290,7 +290,7 @@ test('a wrong method is refused with the right ones, in the shape of the surface
 test('every change was written down, with the caller and the request', async () => {
   const nouns = new Set((await auditActions()).map((action) => action.split('.')[0]))
   for (const noun of [
-    'instance',
+    'settings',
     'instance_rule',
     'instance_document',
     'instance_terms',
@@ -303,7 +303,7 @@ test('every change was written down, with the caller and the request', async () 
   const [event] = await callers.db.query
     .selectFrom('audit_events')
     .select(['actor_id', 'request_id', 'client_address'])
-    .where('action', '=', 'instance.updated')
+    .where('action', '=', 'settings.changed')
     .limit(1)
     .execute()
   assert.ok(event?.actor_id && event.request_id && event.client_address)

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { findAccountName, keepAccountName } from '../../src/instance/contact/store-contact.ts'
 import { instancePersonalData } from '../../src/instance/personal-data.ts'
 import type { UserId } from '../../src/platform/auth/principal.ts'
-import type { Reader } from '../../src/platform/storage/database.ts'
+import type { Reader, Transaction } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { type AdminWorld, adminWorld } from './admin-world.ts'
 
@@ -146,10 +146,26 @@ eachDatabase('the contact of the instance', ({ open }) => {
     const events = await world.db.query
       .selectFrom('audit_events')
       .select('changes')
-      .where('action', '=', 'instance.updated')
+      .where('action', '=', 'settings.changed')
       .execute()
     assert.equal(events.length, 1)
     assert.ok(!JSON.stringify([stored, events]).includes('ada'))
+  })
+
+  test('who is anonymized is forgotten in what earlier versions wrote to the log, too', async () => {
+    const world = await adminWorld(await open())
+    const email = 'ada@example.org'
+    const ada = await person(world, email)
+    await world.settings.patch(world.operator, { contact: { email } })
+    const log = (tx: Transaction) => tx.query.updateTable('audit_events').set({ action: 'instance.updated' }).execute()
+    await world.db.write(log)
+    const person_ = { id: ada, organizationId: world.organizationId, email, handle: email }
+    await world.db.write(async (tx) => {
+      for (const part of instancePersonalData(world)) await part.erase(tx, person_)
+    })
+    const events = await world.db.query.selectFrom('audit_events').select('changes').execute()
+    assert.ok(events.length > 0)
+    assert.ok(!JSON.stringify(events).includes('ada'))
   })
 
   for (const name of ['ada', 'ada.b'])
@@ -171,7 +187,7 @@ eachDatabase('the contact of the instance', ({ open }) => {
       const events = await world.db.query
         .selectFrom('audit_events')
         .select('changes')
-        .where('action', '=', 'instance.updated')
+        .where('action', '=', 'settings.changed')
         .execute()
       assert.equal(events.length, 2)
       assert.ok(!JSON.stringify([stored, events]).includes('ada'))

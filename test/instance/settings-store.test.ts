@@ -113,7 +113,7 @@ eachDatabase('settings of the instance', ({ open, openAgain }) => {
     await settings.patch(operator, { title: 'A' })
     await settings.patch(operator, {})
     const [event, ...others] = await auditOf(db, 'instance_settings')
-    assert.deepEqual([event?.action, event?.actor_kind, others], ['instance.updated', 'system', []])
+    assert.deepEqual([event?.action, event?.actor_kind, others], ['settings.changed', 'system', []])
     assert.deepEqual(event?.changes.settings, {
       old: ['title: "Commonplace"', 'limits: {}', 'rate_limits.per_token: 300'],
       new: ['title: "A"', 'limits: {"polls.max_options":1}', 'rate_limits.per_token: 5'],

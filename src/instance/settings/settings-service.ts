@@ -58,7 +58,7 @@ export class SettingsService {
       await writeStored(tx, cipher, stored, next, clock.now())
       const changed = settingChanges(before, after)
       if (changed === undefined) return after
-      await auditChange(tx, principal, { action: 'instance.updated', target: TARGET, changes: changed }, client)
+      await auditChange(tx, principal, { action: 'settings.changed', target: TARGET, changes: changed }, client)
       changes.announce(tx)
       return after
     })
