@@ -162,6 +162,21 @@ describe('creating a user', () => {
       /^application\/json/,
     )
   })
+
+  test('refuses in the same type as it answers, also where no operation is', async () => {
+    const headers = { accept: 'application/vnd.api+json' }
+    const refusals = [
+      await api.admin.get(`${USERS}/nobody`, 404, { headers }),
+      await api.admin.get(`${USERS}?page[size]=0`, 400, { headers }),
+      await api.admin.as({ token: 'wrong' }).get(USERS, 403, { headers }),
+      await api.admin.get('/api/v2/nothing', 404, { headers }),
+      await api.admin.put(USERS, 405, { headers }),
+    ]
+    for (const refusal of refusals) {
+      assert.equal(refusal.headers.get('content-type'), 'application/vnd.api+json')
+      assert.equal(refusal.body.errors.length, 1)
+    }
+  })
 })
 
 describe('reading a user', () => {

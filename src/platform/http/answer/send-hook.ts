@@ -44,16 +44,17 @@ export function sendHook({ surface, etag }: SendOptions): onSendHookHandler<unkn
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
+export const VENDOR_TYPE = 'application/vnd.api+json'
 
 /** The users surface answers in the JSON:API type to a caller who asks for that and not for plain JSON. */
 export function wantsVendorType(accepted: string | undefined): boolean {
   if (accepted === undefined) return false
-  return accepted.includes('application/vnd.api+json') && !accepted.includes('application/json')
+  return accepted.includes(VENDOR_TYPE) && !accepted.includes('application/json')
 }
 
 function useWantedType(request: FastifyRequest, reply: FastifyReply): void {
   if (wantsVendorType(request.headers.accept) && reply.getHeader('content-type') === JSON_TYPE) {
-    reply.header('content-type', 'application/vnd.api+json')
+    reply.header('content-type', VENDOR_TYPE)
   }
 }
 

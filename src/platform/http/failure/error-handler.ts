@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AppError } from '../../errors/app-error.ts'
 import type { Logger } from '../../logging/logger.ts'
-import { JSON_TYPE, wantsVendorType } from '../answer/send-hook.ts'
+import { JSON_TYPE, VENDOR_TYPE, wantsVendorType } from '../answer/send-hook.ts'
 import { answeredEarly } from '../connection/client-error.ts'
 import type { HttpPlatform } from '../platform.ts'
 import { pathOf, type Surface, surfaceOf } from '../surface.ts'
@@ -19,13 +19,21 @@ export function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): void {
-  const surface = surfaceFor(request)
   const { status, headers, body } = errorDocument(platform, error, request)
   drain(platform, request, reply)
-  const type = surface === 'users' && wantsVendorType(request.headers.accept) ? 'application/vnd.api+json' : JSON_TYPE
   // An error is no version of the document that the handler was about to send.
   reply.removeHeader('etag').removeHeader('content-encoding').removeHeader('content-disposition')
-  reply.code(status).headers(headers).header('content-type', type).send(JSON.stringify(body))
+  reply.code(status).headers(headers)
+  const text = JSON.stringify(body)
+  // The framework adds a charset, which the type of JSON:API does not have, to every text, but not to bytes. For an
+  // operation the type is settled later, by its hook.
+  if (isOutsideOperations(request) && surfaceFor(request) === 'users' && wantsVendorType(request.headers.accept)) {
+    reply.header('content-type', VENDOR_TYPE).send(Buffer.from(text))
+  } else reply.header('content-type', JSON_TYPE).send(text)
+}
+
+function isOutsideOperations({ routeOptions }: FastifyRequest): boolean {
+  return routeOptions.config?.operation === undefined
 }
 
 /** What a request is answered with when it fails by this, or a part of a request; a defect is in the log then. */
