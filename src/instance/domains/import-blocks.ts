@@ -43,7 +43,7 @@ interface BlockFile {
   errors: { line: number; domain: string; error: string }[]
 }
 
-/** All of it in one transaction, or nothing: a file with a bad line changes nothing, unless the caller wants that. */
+/** In one transaction. A file with a bad line changes nothing, unless the caller wants its good ones. */
 export async function importBlocks(
   { clock, changes }: BlockServiceOptions,
   principal: Principal,

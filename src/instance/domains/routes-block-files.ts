@@ -28,7 +28,7 @@ const ImportDocument = Type.Object({
 const ImportQuery = Type.Object({
   dry_run: Type.Optional(Type.Boolean({ description: 'Say what would happen, and change nothing.' })),
   skip_bad_lines: Type.Optional(
-    Type.Boolean({ description: 'Import the good lines of a file with bad ones; without it nothing is imported.' }),
+    Type.Boolean({ description: 'False refuses a file with a bad line as a whole.', default: true }),
   ),
 })
 
@@ -68,13 +68,13 @@ export function blockFileRoutes(
       operationId: 'ImportDomainBlocks',
       summary: 'Import domain blocks from CSV',
       description:
-        'Domains that are covered already are skipped. A file with a bad line is refused as a whole, with each bad line in the answer.',
+        'Domains that are covered already are skipped. So are bad lines, as the masked names of a published list: the answer has each of them.',
       ...admin,
       bodyLimit: LARGEST_FILE,
       alsoAs: 'text/csv',
       schema: { querystring: ImportQuery, body: ImportBody, response: { 200: ImportDocument } },
       async handler(request) {
-        const { dry_run: dryRun = false, skip_bad_lines: skipBadLines = false } = request.query
+        const { dry_run: dryRun = false, skip_bad_lines: skipBadLines = true } = request.query
         const csv = typeof request.body === 'string' ? request.body : request.body.csv
         const wish = { csv, dryRun, skipBadLines }
         return importToJson(await importBlocks(deps, callerOf(request), wish, clientOf(request)))
