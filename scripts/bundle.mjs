@@ -30,8 +30,13 @@ export async function ensureBundle() {
   ]
   if (targets.every((target) => modifiedAt(target) > newest)) return BUNDLE
   try {
-    const { build } = await import('esbuild')
-    return await bundle(build)
+    const { build, stop } = await import('esbuild')
+    try {
+      return await bundle(build)
+    } finally {
+      // Its process would stay beside the server, with some hundred megabytes.
+      await stop()
+    }
   } catch {
     // Without development packages, in a folder that cannot be written, or with a syntax error that Node words better.
     return null

@@ -28,6 +28,7 @@ function printing(clone: MiniClone, word: string): void {
 function run(clone: MiniClone, ...args: string[]): { status: number | null; output: string } {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(clone.root, 'bin/commonplace.mjs'), ...args], {
     encoding: 'utf8',
+    timeout: 30_000,
   })
   return { status, output: `${stdout}${stderr}`.trim() }
 }
@@ -45,6 +46,25 @@ test('a source that changed makes a new bundle', () => {
   const later = new Date(Date.now() + 5_000)
   utimesSync(join(clone.root, 'src/cli/program.ts'), later, later)
   assert.equal(run(clone).output, 'two')
+})
+
+test('the bundler is gone when the program runs', () => {
+  const clone = cloneThatPrints('one')
+  clone.write(
+    'src/cli/program.ts',
+    `import { spawnSync } from 'node:child_process'
+    export async function runCli() {
+      // A process that was told to end may still be there for a moment.
+      for (;;) {
+        const { stdout } = spawnSync('ps', ['-A', '-o', 'ppid=,stat=,args='], { encoding: 'utf8' })
+        const own = stdout.split('\\n').map((line) => line.trim().split(/ +/)).filter(([parent]) => Number(parent) === process.pid)
+        const others = own.filter(([, state, command]) => !state.startsWith('Z') && command !== 'ps')
+        if (others.length === 0) break
+      }
+      console.log('alone')
+    }`,
+  )
+  assert.equal(run(clone).output, 'alone')
 })
 
 test('a new bundle takes away what builds that were killed have left, and nothing that is written now', () => {
