@@ -48,19 +48,22 @@ test('a source that changed makes a new bundle', () => {
   assert.equal(run(clone).output, 'two')
 })
 
-test('the bundler is gone when the program runs', () => {
+test('the bundler is gone when the program runs', { skip: existsSync('/proc/self/stat') ? false : 'no /proc' }, () => {
   const clone = cloneThatPrints('one')
   clone.write(
     'src/cli/program.ts',
-    `import { spawnSync } from 'node:child_process'
+    `import { readdirSync, readFileSync } from 'node:fs'
+    const stateOf = (pid) => {
+      try {
+        return readFileSync('/proc/' + pid + '/stat', 'utf8').split(') ').at(-1).split(' ')
+      } catch {
+        return ['gone']
+      }
+    }
+    const isChild = ([state, parent]) => Number(parent) === process.pid && state !== 'Z'
     export async function runCli() {
       // A process that was told to end may still be there for a moment.
-      for (;;) {
-        const { stdout } = spawnSync('ps', ['-A', '-o', 'ppid=,stat=,args='], { encoding: 'utf8' })
-        const own = stdout.split('\\n').map((line) => line.trim().split(/ +/)).filter(([parent]) => Number(parent) === process.pid)
-        const others = own.filter(([, state, command]) => !state.startsWith('Z') && command !== 'ps')
-        if (others.length === 0) break
-      }
+      while (readdirSync('/proc').some((name) => Number(name) > 0 && isChild(stateOf(name))));
       console.log('alone')
     }`,
   )
