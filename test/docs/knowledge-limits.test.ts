@@ -23,7 +23,7 @@ test('docs/knowledge.md names the limits that the code has', () => {
     Array.from(PAGE.matchAll(/^\| ([^|]+) \| ([^|]+) \| [^|]*\|$/gm), ([, what, limit]) => [what, limit] as const),
   )
   for (const [what, numbers] of [
-    ['Text of a note, frontmatter included', [MAX_CONTENT]],
+    ['Text of a note, without its frontmatter', [MAX_CONTENT]],
     ['Lines of a note', [MAX_LINES]],
     ['Frontmatter', [MAX_YAML, MAX_DEPTH, MAX_KEY, BOUNDS.pieces]],
     ['Target of a link', [MAX_LINK_NAME]],

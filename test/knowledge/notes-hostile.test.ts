@@ -193,8 +193,11 @@ eachServer('hostile input', (api) => {
   })
 
   test('a text over the limit is refused before it is read', async () => {
-    await send({ title: 'Longest', content: 'x'.repeat(1_999_800) }, 201)
-    await send({ title: 'Too long with its frontmatter', content: 'x'.repeat(2_000_000) }, 413)
+    const longest = await send({ title: 'Longest', content: 'x'.repeat(2_000_000) }, 201)
+    const again = { title: 'Longest', content: longest.content }
+    await api().put(longest.external_id, again, 200)
+    await api().patch(longest.external_id, { operation: 'append', content: 'x' }, 400)
+    await send({ title: 'Too long', content: `---\n${headOf(longest)}---\n\n${'x'.repeat(2_000_001)}` }, 413)
     await send({ title: 'Too long', content: 'x'.repeat(2_000_001) }, 413)
     await send({ title: 'Too long', content: 'x'.repeat(10_000_000) }, 413)
     const note = await send({ title: 'Grows', content: 'a'.repeat(1_000_000) }, 201)

@@ -148,7 +148,7 @@ describe('PUT /entities/{id}/move', () => {
     const target = await notes.create({ title: 'Short', directory: 's', content: '---\npermalink: own/short\n---\n' })
     const small = await notes.create({ title: 'Small', directory: 's2', content: '[[s/Short]]' })
     const full = await notes.create({ title: 'Full', directory: 's2', content: '[[s/Short]] ' })
-    const room = MAX_CONTENT - full.content.length
+    const room = MAX_CONTENT - bodyOf(full).length
     await notes.patch(full.external_id, { operation: 'append', content: 'x'.repeat(room - 2) }, 200)
     const { body } = await notes.move(target.external_id, 'somewhere/far/away/Short.md', 200, { update_links: true })
     assert.deepEqual(body.links_updated, [{ external_id: small.external_id, file_path: 's2/Small.md', count: 1 }])

@@ -7,7 +7,7 @@ import { cleanText, type Metadata, parseYaml, splitText } from '../text/frontmat
 import { canonicalType, ownTypeOf, permalinkOf } from '../text/frontmatter/note-metadata.ts'
 import { cleanDirectory, fileNameFor, joinPath } from '../text/name/path.ts'
 
-/** In UTF-16 units. A book has about a million; parsing it takes a tenth of a second. */
+/** In UTF-16 units, below the frontmatter. A book has about a million; parsing it takes a tenth of a second. */
 export const MAX_CONTENT = 2_000_000
 /** What it takes to parse a text, to compare it and to find places in it goes by its lines as well. */
 export const MAX_LINES = 250_000
@@ -43,8 +43,8 @@ export async function prepareNote(input: NoteInput, settings: KnowledgeSettings)
   const title = cleanText(input.title).trim()
   const filePath = joinPath(directory, fileNameFor(title, settings.kebab_filenames))
   const content = cleanText(input.content ?? '')
-  refuseLongContent(content)
   const { yaml, body } = splitText(content)
+  refuseLongContent(content, body)
   const own = yaml === null ? {} : parseYaml(yaml)
   const ownBody = yaml === null ? content : trimBlankLines(body)
   return {
@@ -58,11 +58,11 @@ export async function prepareNote(input: NoteInput, settings: KnowledgeSettings)
   }
 }
 
-function refuseLongContent(content: string): void {
-  if (content.length > MAX_CONTENT) {
+function refuseLongContent(content: string, body: string): void {
+  if (body.length > MAX_CONTENT) {
     throw new AppError(
       'too_large',
-      `The content has ${content.length} characters, more than the ${MAX_CONTENT} that a note may have: split it`,
+      `The content has ${body.length} characters, more than the ${MAX_CONTENT} that a note may have: split it`,
     )
   }
   if (hasTooManyLines(content)) {

@@ -124,7 +124,7 @@ export function refuseUnfit(state: NoteState, whenTooLong?: 'too_large'): void {
 
 /** Asked before a text is parsed, too: that of one as long as a request may be takes a while. */
 export function refuseLongText(text: string, code: 'too_large' | 'invalid_argument' = 'invalid_argument'): void {
-  if (text.length > MAX_CONTENT) {
+  if (text.length > MAX_CONTENT && splitText(text).body.length > MAX_CONTENT) {
     throw new AppError(code, `The note would have more than ${MAX_CONTENT} characters: split it`)
   }
   if (hasTooManyLines(text)) throw new AppError(code, `The note would have more than ${MAX_LINES} lines: split it`)
