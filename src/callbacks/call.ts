@@ -8,6 +8,8 @@ export interface Call {
   readonly signal: AbortSignal
   /** What is left until the caller gives up; null: nothing was said. */
   readonly deadlineMs: number | null
+  /** Whether an answer that comes at the deadline is lost: over RPC both sides cut the call off then. */
+  readonly isCutOff?: boolean
   /** Where it came from, for the audit log. */
   readonly client?: ClientInfo
   /** To be asked before somebody who waited is told something: throws what a new call would be refused with. */

@@ -54,7 +54,8 @@ function runMethods(runs: RunService): RpcMethods<typeof WorkflowService> {
 export function rpcCall(context: SignedInCallContext): Call {
   const { principal, signal, remoteAddress: address, requestId, header, refuseUnlessStillAllowed } = context
   const client = { address, userAgent: header.get('user-agent'), requestId }
-  return { principal, signal, deadlineMs: context.timeoutMs() ?? null, client, refuseUnlessStillAllowed }
+  const deadlineMs = context.timeoutMs() ?? null
+  return { principal, signal, deadlineMs, isCutOff: true, client, refuseUnlessStillAllowed }
 }
 
 /** Every method has to say something. */

@@ -292,6 +292,21 @@ test('a long poll answers the empty message before the deadline of its caller', 
   assert.deepEqual([polled.runId, polled.outcome, described.info], ['', undefined, undefined])
 })
 
+test('a long poll whose caller has a second answers the empty message, too, over every protocol', async () => {
+  const one = { namespace: NAMESPACE, callbackId: 'hasty' }
+  const clients = Object.values(transports()).map((transport) => createClient(WorkflowService, transport))
+  const first = clients[0] as (typeof clients)[number]
+  const { runId } = await first.startCallbackExecution(wish('hasty'), authorized)
+  const { longPollToken } = await first.describeCallbackExecution(one, authorized)
+  const options = { ...authorized, timeoutMs: 1_000 }
+  const polls = clients.map(async (client) => {
+    const { outcome } = await client.pollCallbackExecution(one, options)
+    const { info } = await client.describeCallbackExecution({ ...one, runId, longPollToken }, options)
+    return [outcome, info]
+  })
+  for (const answers of await Promise.all(polls)) assert.deepEqual(answers, [undefined, undefined])
+})
+
 test('a caller that cancels its long poll is let go', async () => {
   const client = createClient(WorkflowService, transports().grpc as Transport)
   await client.startCallbackExecution(wish('cancelled'), authorized)

@@ -11,6 +11,8 @@ import { transitionCounts } from './store-runs.ts'
 
 // Nobody who gives us less than this expects an answer before it is over.
 const SHORT_DEADLINE_MS = 1_000
+// How long an answer may take to a caller that would not see a later one.
+const MOST_ON_THE_WAY_MS = 250
 const RETRY_AFTER_SECONDS = 1
 
 export interface LongPollsOptions {
@@ -40,7 +42,7 @@ export class LongPolls {
     isWanted: (run: Run) => boolean,
   ): Promise<Run | null | undefined> {
     const { clock } = this.#options
-    const endsAtMs = clock.elapsedMs() + waitLimitMs(namespace.policy, call.deadlineMs)
+    const endsAtMs = clock.elapsedMs() + waitLimitMs(namespace.policy, call)
     let run = await read()
     if (run === undefined || isWanted(run)) return run
     this.#enter(namespace)
@@ -100,9 +102,10 @@ export class LongPolls {
 /** How long a poll waits at most: it answers a little before its caller gives up. */
 export function waitLimitMs(
   { long_poll: limits }: Pick<CallbackPolicy, 'long_poll'>,
-  deadlineMs: number | null,
+  { deadlineMs, isCutOff = false }: Pick<Call, 'deadlineMs' | 'isCutOff'>,
 ): number {
   if (deadlineMs === null) return limits.timeout
   const isShort = deadlineMs < SHORT_DEADLINE_MS || deadlineMs <= limits.buffer
-  return Math.min(limits.timeout, isShort ? deadlineMs : deadlineMs - limits.buffer)
+  const onTheWay = isCutOff ? Math.min(MOST_ON_THE_WAY_MS, deadlineMs / 4) : 0
+  return Math.min(limits.timeout, deadlineMs - Math.max(isShort ? 0 : limits.buffer, onTheWay))
 }
