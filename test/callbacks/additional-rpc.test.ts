@@ -126,7 +126,7 @@ describe('the additional operations over RPC', () => {
 
       const callback = { variant: { case: 'nexus', value: { url: receiver.url } } } as const
       const sent = await client.sendTest({ namespace, callback })
-      assert.deepEqual([sent.attempt, sent.outcome, sent.statusCode], [0, 'success', 200])
+      assert.deepEqual([sent.attempt, sent.outcome, sent.statusCode], [1, 'success', 200])
       await assert.rejects(client.sendTest({ namespace }), { code: Code.InvalidArgument })
     }
   })

@@ -10,13 +10,14 @@ function send(callbacks: CallbacksApi, body: Wish, status = 200) {
 }
 
 eachServer('sending a test', (callbacks) => {
-  test('makes one attempt now and answers what came of it', async () => {
+  test('makes one attempt now and answers what its record would hold', async () => {
     await using receiver = await startReceiver({ answer: { status: 202, body: 'thanks' } })
     const nexus = { url: `${receiver.url}/hook?a=b`, header: { 'X-Tenant': 'a' }, token: 't-1' }
     const { body } = await send(callbacks(), { callback: { nexus }, completion: { success: { paid: true } } })
     const { startTime, endTime, ...rest } = body
     assert.ok(endTime >= startTime)
-    assert.deepEqual(rest, { outcome: 'success', statusCode: 202, responseSnippet: 'thanks', address: '127.0.0.1' })
+    const answered = { outcome: 'success', statusCode: 202, responseSnippet: 'thanks', address: '127.0.0.1' }
+    assert.deepEqual(rest, { attempt: 1, ...answered })
     const request = await receiver.requests.next()
     assert.deepEqual([request.method, request.path, request.body.toString()], ['POST', '/hook?a=b', '{"paid":true}'])
     const { headers } = request

@@ -85,7 +85,7 @@ export class SendTests {
         throw new AppError('unavailable', 'The server is stopping: send the test again in a moment', { cause })
       })
     return attemptMessage({
-      attempt: 0,
+      attempt: 1,
       startedAt,
       endedAt: clock.now(),
       outcome: attemptOutcome(verdict),

@@ -22,7 +22,7 @@ export declare const file_commonplace_callbacks_v1_callbacks: GenFile;
  */
 export declare type CallbackAttempt = Message<"commonplace.callbacks.v1.CallbackAttempt"> & {
   /**
-   * Counted from 1; 0 for a test.
+   * Counted from 1, which a test has.
    *
    * @generated from field: int32 attempt = 1;
    */
