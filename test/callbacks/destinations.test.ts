@@ -149,7 +149,7 @@ eachServer('destinations', (callbacks) => {
       }
     }
     for (const answer of [
-      await change(own, 'https://unknown.example.org', { paused: true }, 404),
+      await change(own, 'https://unknown.example.org', {}, 404),
       await own.api.post(pathOf(own, 'https://unknown.example.org', '/reset'), 404),
       await own.api.get('/namespaces/nowhere/destinations', 404),
       await own.api.patch('/namespaces/nowhere/destinations/https%3A%2F%2Fa.example.org', 404, { body: {} }),
@@ -176,6 +176,21 @@ eachServer('destinations', (callbacks) => {
     await change(own, receiver.url, { paused: false })
     for (const id of ['a', 'b', 'c']) await own.poll(id)
     assert.equal(receiver.requests.all.length, 4)
+  })
+
+  test('can be paused and limited before the first callback goes there', async () => {
+    const own = await another()
+    await using receiver = await startReceiver()
+    const limits = { concurrency: 3, rps: 50 }
+    const { body } = await change(own, receiver.url.replace('http:', 'HTTP:'), { paused: true, ...limits })
+    const { destination, paused, concurrency, rps, waiting } = body
+    assert.deepEqual([destination, paused, { concurrency, rps }, waiting], [receiver.url, true, limits, 0])
+    assert.deepEqual((await list(own)).destinations, [body])
+    await own.startRun('first', to(receiver))
+    assert.equal((await own.describe('first')).info.blockedReason, `destination ${receiver.url} is paused`)
+    await change(own, receiver.url, { paused: false })
+    await own.poll('first')
+    assert.equal(receiver.requests.all.length, 1)
   })
 
   test('show an open breaker, and a reset closes it', async () => {

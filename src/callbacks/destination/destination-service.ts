@@ -27,6 +27,8 @@ import { readDestinationName } from './destination-name.ts'
 import { destinationToken, readDestinationToken } from './destination-token.ts'
 import {
   changeDestination,
+  type DestinationChange,
+  destinationId,
   findDestinationByName,
   listDestinations,
   type StoredDestination,
@@ -77,7 +79,7 @@ export class DestinationService {
     const change = readDestinationChange(request)
     const namespace = entered()
     const after = await db.write(async (tx) => {
-      const before = await requireDestination(tx, namespace, name)
+      const before = await destinationToChange(tx, namespace, name, change)
       const changes = destinationDifference(before, change)
       if (Object.keys(changes).length === 0) return before
       await changeDestination(tx, before.id, change)
@@ -156,6 +158,18 @@ function destinationMessage(
 
 function destinationBytes({ destination, lastFailureMessage }: StoredDestination): number {
   return BYTES_BESIDE + textBytes(destination) + textBytes(lastFailureMessage ?? '')
+}
+
+/** What is asked for may hold before the first callback goes there. */
+async function destinationToChange(
+  tx: Transaction,
+  namespace: ActiveNamespace,
+  name: string,
+  change: DestinationChange,
+): Promise<StoredDestination> {
+  const isAsked = Object.values(change).some((value) => value !== undefined)
+  if (isAsked) await destinationId(tx, namespace.id, name)
+  return requireDestination(tx, namespace, name)
 }
 
 async function requireDestination(
