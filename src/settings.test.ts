@@ -143,6 +143,20 @@ test('bad values of the short names are refused', async () => {
   )
 })
 
+test('one value of a pair may be lowered alone: the default of the other one contradicts nothing', async () => {
+  const yaml = `
+users: { session_max: 30m }
+callbacks:
+  retry: { max_interval: 200ms }
+  blob_size: { error: 1000 }
+  namespaces: { orders: { retry: { max_interval: 100ms }, blob_size: { error: 500 } } }
+`
+  const { settings } = await load('serve', {}, yaml)
+  assert.equal(settings.users.session_max, 1_800_000)
+  const { retry, blob_size } = policyOf(settings.callbacks, 'orders')
+  assert.deepEqual([retry.initial_interval, retry.max_interval, blob_size.error], [1_000, 100, 500])
+})
+
 test('values that contradict each other are refused', async () => {
   const yaml = `
 users: { session_idle: 2h, session_max: 1h }

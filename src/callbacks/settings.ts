@@ -20,6 +20,9 @@ import { isSystemField, SEARCH_ATTRIBUTE_TYPES } from './query/fields.ts'
 export const NAMESPACE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/
 export const ATTRIBUTE_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/
 export const MOST_SIGNING_SECRETS = 10
+// A default contradicts nothing: whoever lowers the other half of its pair means that one alone.
+const USUAL_INITIAL_MS = 1_000
+const USUAL_WARN_BYTES = 524_288
 
 const addressRule = group({
   pattern: text({
@@ -63,7 +66,12 @@ const policyMembers = {
         min: '1ms',
         max: '1d',
       }),
-      max_interval: duration({ description: 'Longest delay.', default: '1h', min: '1ms', max: '20d' }),
+      max_interval: duration({
+        description: 'Longest delay, also after the first failure.',
+        default: '1h',
+        min: '1ms',
+        max: '20d',
+      }),
       coefficient: number({ description: 'Growth of the delay per failure.', default: 2, min: 1, max: 100 }),
       jitter: number({ description: 'Part of the delay that chance may take away.', default: 0.2, min: 0, max: 1 }),
     },
@@ -106,7 +114,7 @@ const policyMembers = {
         min: 1,
         max: 1_073_741_824,
       }),
-      warn: bytes({ description: 'Larger inputs are logged.', default: 524_288, min: 1, max: 1_073_741_824 }),
+      warn: bytes({ description: 'Larger inputs are logged.', default: USUAL_WARN_BYTES, min: 1, max: 1_073_741_824 }),
     },
     { description: 'Size of inputs.', checks: [checkBlobSize] },
   ),
@@ -246,7 +254,8 @@ export function findContradictions(policy: PolicyPairs, report: Report): void {
 }
 
 function checkRetry(retry: { initial_interval: number; max_interval: number }, report: Report): void {
-  if (retry.initial_interval > retry.max_interval)
+  const { initial_interval: initial, max_interval: max } = retry
+  if (initial > max && initial !== USUAL_INITIAL_MS)
     report(['initial_interval'], 'must not be longer than `max_interval`')
 }
 
@@ -256,7 +265,7 @@ function checkScheduleToClose(limits: { default: number | null; max: number | nu
 }
 
 function checkBlobSize(size: { error: number; warn: number }, report: Report): void {
-  if (size.warn > size.error) report(['warn'], 'must not be larger than `error`')
+  if (size.warn > size.error && size.warn !== USUAL_WARN_BYTES) report(['warn'], 'must not be larger than `error`')
 }
 
 /** `whsec_` and the base64 form of 24 to 64 bytes. */

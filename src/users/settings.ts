@@ -11,6 +11,7 @@ export const RATE_LIMIT_BUCKETS = {
   public_auth_account: { limit: 5, period: '60s' },
 } as const
 
+const USUAL_IDLE_MS = 3_600_000
 const bucketNames = Object.keys(RATE_LIMIT_BUCKETS)
 
 const rateLimit = group({
@@ -94,7 +95,9 @@ export const usersSettings = group(
     description: 'People, roles and how they sign in.',
     checks: [
       ({ session_idle, session_max }, report) => {
-        if (session_idle > session_max) report(['session_idle'], 'must not be longer than `users.session_max`')
+        // The default contradicts nothing: whoever shortens sessions means that alone.
+        if (session_idle > session_max && session_idle !== USUAL_IDLE_MS)
+          report(['session_idle'], 'must not be longer than `users.session_max`')
       },
     ],
   },

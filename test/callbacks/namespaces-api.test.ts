@@ -143,7 +143,8 @@ test('every problem of a body is named, and nothing is stored', async () => {
   }
   assert.equal((await refused('POST', '/namespaces', 400, {})).message, 'name is required')
   assert.equal((await refused('GET', '/namespaces/broken', 404)).code, 5)
-  const pair = await refused('PATCH', '/namespaces/default', 400, { retry: { maxInterval: '1ms' } })
+  const inverted = { retry: { initialInterval: '2s', maxInterval: '1ms' } }
+  const pair = await refused('PATCH', '/namespaces/default', 400, inverted)
   assert.deepEqual([pair.code, pair.message], [3, 'retry.initialInterval must not be longer than maxInterval'])
 })
 
