@@ -31,6 +31,22 @@ eachServer('deleting a callback execution', (callbacks) => {
     assert.notEqual(await callbacks().startRunning('gone', { requestId: 'r-1' }), runId)
   })
 
+  test('is what the address says: a body that names another run is refused, and nothing is removed', async () => {
+    const { api } = callbacks()
+    const first = await callbacks().startRunning('bodied')
+    await callbacks().terminate('bodied')
+    const latest = await callbacks().startRunning('bodied')
+    const path = callbacks().at('bodied')
+    for (const body of [{ runId: first }, { run_id: latest }, { nothing: 1 }]) {
+      assert.equal(errorOf(await api.delete(path, 400, { body })).code, 3)
+    }
+    assertSays(errorOf(await api.delete(`${path}?runId=${first}`, 400, { body: { runId: latest } })), 'runId')
+    assert.equal((await callbacks().describe('bodied')).info.runId, latest)
+    await api.delete(`${path}?runId=${first}`, 200, { body: { runId: first, callbackId: 'bodied' } })
+    await api.delete(path, 200, { body: {} })
+    errorOf(await api.get(path, 404))
+  })
+
   test('removes every row of the run and none of others', async () => {
     await using failing = await startReceiver({ answer: { status: 400 } })
     const callback = { nexus: { url: failing.url } }

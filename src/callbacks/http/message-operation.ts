@@ -2,7 +2,7 @@
  * Operations whose requests and answers are messages of a .proto file: the same over HTTP as over RPC. Bodies are read
  * once, straight into the message; no schema runs over them, for the service behind checks everything by itself.
  */
-import type { DescMessage, MessageShape } from '@bufbuild/protobuf'
+import { type DescMessage, equals, type MessageShape } from '@bufbuild/protobuf'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { PermissionName } from '../../platform/auth/permissions.ts'
@@ -106,6 +106,7 @@ export function messageOperation<Request extends DescMessage, Response extends D
         takesBody || request.method === 'QUERY'
           ? readBody(desc, request, path, flags, options.adaptJson)
           : readQueryRequest(desc, query, path)
+      if (method === 'DELETE') refuseOtherBody(desc, readBody(desc, request, path, flags), message, path)
       const call = new HttpCall(request, reply)
       const { deadlineMs } = call
       const isBounded = deadlineMs !== null && options.isLongPoll?.(message) !== true
@@ -114,6 +115,17 @@ export function messageOperation<Request extends DescMessage, Response extends D
       return writeBody(response, answer, request, reply, flags)
     },
   })
+}
+
+/** A DELETE is what its address says. A body that says more is not passed over: something else would be gone. */
+function refuseOtherBody<Desc extends DescMessage>(
+  desc: Desc,
+  body: MessageShape<Desc>,
+  message: MessageShape<Desc>,
+  path: PathValues,
+): void {
+  if (equals(desc, body, message) || equals(desc, body, readQueryRequest(desc, {}, path))) return
+  throw new AppError('invalid_argument', 'A DELETE takes no body: what it says belongs to the address, as ?runId=')
 }
 
 type BodyDone = (error: Error | null, body?: Buffer) => void
