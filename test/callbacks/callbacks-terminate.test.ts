@@ -87,6 +87,10 @@ eachServer('terminating a callback execution', (callbacks) => {
       assert.equal(error.code, 3)
       assertSays(error, ...says)
     }
+    for (const name of ['runId', 'run_id']) {
+      const path = `${callbacks().at('kept')}/terminate?${name}=${NOBODY}`
+      assertSays(errorOf(await callbacks().api.post(path, 400)), `${name} belongs to the body`)
+    }
     assertSays(errorOf(await callbacks().terminate('x'.repeat(1001), {}, 400)), 'callback_id')
     assertSays(errorOf(await callbacks().terminate('not there', {}, 404)), 'not there')
     const nowhere = errorOf(await callbacks().api.post('/namespaces/nowhere/callbacks/kept/terminate', 404))

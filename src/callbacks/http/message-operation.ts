@@ -106,6 +106,7 @@ export function messageOperation<Request extends DescMessage, Response extends D
         takesBody || request.method === 'QUERY'
           ? readBody(desc, request, path, flags, options.adaptJson)
           : readQueryRequest(desc, query, path)
+      if (takesBody) refuseMisplaced(desc, query, path)
       if (method === 'DELETE') refuseOtherBody(desc, readBody(desc, request, path, flags), message, path)
       const call = new HttpCall(request, reply)
       const { deadlineMs } = call
@@ -115,6 +116,15 @@ export function messageOperation<Request extends DescMessage, Response extends D
       return writeBody(response, answer, request, reply, flags)
     },
   })
+}
+
+/** What belongs to the body is not passed over in the address: without its `runId` a request would mean another run. */
+function refuseMisplaced(desc: DescMessage, query: QueryValues, path: PathValues): void {
+  for (const key of Object.keys(query)) {
+    const field = desc.fields.find(({ name, jsonName }) => key === name || key === jsonName)
+    if (field !== undefined && !Object.hasOwn(path, field.localName))
+      throw new AppError('invalid_argument', `${key} belongs to the body of this request`)
+  }
 }
 
 /** A DELETE is what its address says. A body that says more is not passed over: something else would be gone. */
