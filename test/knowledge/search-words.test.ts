@@ -355,7 +355,16 @@ eachServer('search by words', (notes) => {
         '\0',
         'a\0b',
       ],
-      ...['\ud800', 'a\udc00b', '😀', '\u0301', 'é'.repeat(5_000), 'x'.repeat(15_000), '東'.repeat(5_000)],
+      ...[
+        '\ud800',
+        'a\udc00b',
+        '😀',
+        '\u0301',
+        'é'.repeat(5_000),
+        '\u{1f993}'.repeat(1_000),
+        'x'.repeat(15_000),
+        '東'.repeat(5_000),
+      ],
       Array.from({ length: 9_000 }, (_, n) => `${String.fromCodePoint(0x4e00 + n)}${n % 10}`).join(''),
       ...['('.repeat(10_000), '[]'.repeat(5_000), '"'.repeat(9_999), 'NOT '.repeat(2_500), 'a OR '.repeat(2_000)],
       ...[

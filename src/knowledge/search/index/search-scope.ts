@@ -20,8 +20,12 @@ export function ownTypeWord(typeKey: string): string {
   return typeWord(composed(typeKey))
 }
 
+// PostgreSQL takes words of 2,046 bytes. That of a type which a note can have, of at most 200 characters, is much shorter.
+const LONGEST_TYPE_WORD = 2_000
+
 export function typeWord(typeKey: string): string {
-  return `t${typeKey.replace(/[^a-y0-9]/gu, (character) => `z${(character.codePointAt(0) as number).toString(36)}z`)}`
+  const word = typeKey.replace(/[^a-y0-9]/gu, (character) => `z${(character.codePointAt(0) as number).toString(36)}z`)
+  return `t${word}`.slice(0, LONGEST_TYPE_WORD)
 }
 
 /** Of the notes of a project whose parts do not repeat what is to be known of their note: only its own row has it. */
