@@ -58,6 +58,22 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       }
     })
 
+    test('what is tagged or filed under a word comes before what is only like it in meaning', async () => {
+      const other = await notes.project('Library')
+      const book = { title: 'Atomic Habits', directory: 'shelf', content: 'Make it obvious and easy.' }
+      const all = [await other.create({ ...book, entity_metadata: { tags: ['books'] } })]
+      all.push(await other.create({ title: 'Anna', directory: 'persons', content: 'Likes to climb.' }))
+      for (const title of ['A novel', 'An essay', 'Reading']) {
+        all.push(await other.create({ title, content: 'A novel, an essay, literature that people read.' }))
+      }
+      for (const note of all) await untilEmbedded(other, note)
+      const first = async (text: string) =>
+        titles(await search(other, { text, retrieval_mode: 'hybrid', entity_types: ['entity'], min_similarity: 0 }))[0]
+      assert.equal(await first('books'), 'Atomic Habits')
+      assert.equal(await first('book'), 'Atomic Habits')
+      assert.equal(await first('persons'), 'Anna')
+    })
+
     test('a text of which the model knows no word finds by words alone, not whatever else is unknown', async () => {
       const greeting = await notes.create({ title: 'Greeting', content: 'ሰላም ለዓለም' })
       const other = await notes.create({ title: 'Tea', content: 'ชาเย็นหวานน้อย' })

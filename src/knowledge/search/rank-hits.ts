@@ -2,11 +2,13 @@ import type { Reader } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
 import { contentsOf } from '../note/store-contents.ts'
 import { splitText } from '../text/frontmatter/frontmatter.ts'
+import { tagsOf } from '../text/frontmatter/note-metadata.ts'
 import { excerptOf } from './answer/excerpt.ts'
 import { hitNotes, hitObservations, hitRelations } from './answer/store-search-hits.ts'
 import { isOnlyProject } from './find/store-search-notes.ts'
 import { type WordStatistics, wordStatistics } from './find/word-statistics.ts'
 import { type Hit, hitKey, type RatedHit } from './hit.ts'
+import { placeText } from './index/search-rows.ts'
 import { anyWord } from './question/any-word.ts'
 import { parseQuestion } from './question/question.ts'
 import type { Candidate } from './rank/candidate.ts'
@@ -21,6 +23,10 @@ const LONGEST_TEXT = 20_000
 /** Of longer texts the parts with the words are looked at, as far as they are read. */
 const MOST_READ = 2_000_000
 const LONGEST_READ = 200_000
+/** Of all tags together. */
+const LONGEST_TAGS = 2_000
+
+type CandidateTexts = Omit<Candidate, 'noteId' | 'similarity'>
 
 /** The best of what was found, put in the order in which they answer the question; the others stay behind them. */
 export async function rankHits(
@@ -56,9 +62,9 @@ export async function textsOf(
   question: string,
   hits: readonly Hit[],
   longest: number = LONGEST_TEXT,
-): Promise<Map<number, Pick<Candidate, 'title' | 'text'>>> {
+): Promise<Map<number, CandidateTexts>> {
   const of = (kind: Hit['kind']) => hits.filter((hit) => hit.kind === kind)
-  const texts = new Map<number, Pick<Candidate, 'title' | 'text'>>()
+  const texts = new Map<number, CandidateTexts>()
   const notes = await hitNotes(reader, project.id, [...new Set(hits.map(({ noteId }) => noteId))])
   const own = of('note')
   const share = (most: number) => Math.floor(most / Math.max(1, own.length))
@@ -70,7 +76,9 @@ export async function textsOf(
     const note = notes.get(hit.noteId)
     const content = contents.get(hit.noteId)
     if (note === undefined || content === undefined) continue
-    texts.set(hitKey(hit), { title: note.title, text: excerptOf(splitText(content).body, wanted, length) })
+    const tags = tagsOf(JSON.parse(note.metadata)).join(' ').slice(0, LONGEST_TAGS)
+    const text = excerptOf(splitText(content).body, wanted, length)
+    texts.set(hitKey(hit), { title: note.title, text, tags, place: placeText(note) })
   }
   // A part counts by what it says itself: its note, which has the title, is beside it.
   for (const { note_id: noteId, position, content, context } of await hitObservations(reader, of('observation'))) {

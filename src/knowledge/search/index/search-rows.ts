@@ -84,7 +84,7 @@ export function nameText(note: Pick<Note, 'title' | 'permalink' | 'file_path'>):
 }
 
 /** The words of a note's place. All of them end in the same three letters, which therefore say nothing. */
-function placeText({ permalink, file_path: path }: Pick<Note, 'permalink' | 'file_path'>): string {
+export function placeText({ permalink, file_path: path }: Pick<Note, 'permalink' | 'file_path'>): string {
   return `${path.endsWith('.md') ? path.slice(0, -3) : path} ${permalink ?? ''}`
 }
 

@@ -4,6 +4,9 @@ export interface Candidate {
   title: string
   /** The note's content. */
   text: string
+  /** Words that the note is filed under: its tags, and its path and permalink. Absent: none. */
+  tags?: string
+  place?: string
   /** Cosine of its nearest chunk by the provider's vectors; absent when it is not among the nearest, or in text mode. */
   similarity?: number
 }

@@ -10,6 +10,8 @@ export interface NoteWords {
   words: number[]
   ends: number[]
   title: number[]
+  tags: number[]
+  place: number[]
 }
 
 /** What a note has of the question's terms. */
@@ -24,6 +26,9 @@ export interface NoteMatches {
   isSame: Uint8Array
   /** By term. */
   title: Float32Array
+  tags: Float32Array
+  /** Words of like meaning do not count there: folders have names of all kinds. */
+  place: Float32Array
   /** What share of the title's words are terms. */
   titleCover: number
 }
@@ -31,18 +36,21 @@ export interface NoteMatches {
 // Of a longer note the rest is found, but does not count for the order.
 const LONGEST_TEXT = 100_000
 
-export function readNote({ title, text }: Candidate, list: WordList): NoteWords {
+export function readNote({ title, text, tags = '', place = '' }: Candidate, list: WordList): NoteWords {
   const read = text.length > LONGEST_TEXT ? text.slice(0, LONGEST_TEXT) : text
-  const note: NoteWords = { segments: segmentsOf(read), words: [], ends: [], title: [] }
+  const note: NoteWords = { segments: segmentsOf(read), words: [], ends: [], title: [], tags: [], place: [] }
   for (const { start, end } of note.segments) {
     list.read(read, start, end, note.words)
     note.ends.push(note.words.length)
   }
   list.read(title, 0, title.length, note.title)
+  list.read(tags, 0, tags.length, note.tags)
+  list.read(place, 0, place.length, note.place)
   return note
 }
 
-export function matchNote({ segments, words, ends, title }: NoteWords, matches: TermMatches): NoteMatches {
+export function matchNote(read: NoteWords, matches: TermMatches): NoteMatches {
+  const { segments, words, ends, title } = read
   const { terms, values, isAny } = matches
   const size = segments.length * terms
   const note: NoteMatches = {
@@ -52,6 +60,8 @@ export function matchNote({ segments, words, ends, title }: NoteWords, matches: 
     sums: new Float32Array(size),
     isSame: new Uint8Array(size),
     title: new Float32Array(terms),
+    tags: new Float32Array(terms),
+    place: new Float32Array(terms),
     titleCover: 0,
   }
   let at = 0
@@ -70,6 +80,8 @@ export function matchNote({ segments, words, ends, title }: NoteWords, matches: 
     }
   }
   matchTitle(note, title, matches)
+  matchAny(note.tags, read.tags, matches, false)
+  matchAny(note.place, read.place, matches, true)
   return note
 }
 
@@ -85,4 +97,16 @@ function matchTitle(note: NoteMatches, title: readonly number[], { terms, values
     covered += best
   }
   note.titleCover = title.length === 0 ? 0 : covered / title.length
+}
+
+/** The best match of each term. */
+function matchAny(best: Float32Array, words: readonly number[], matches: TermMatches, isSameOnly: boolean): void {
+  const { terms, values, isSame } = matches
+  for (const word of words) {
+    for (let term = 0; term < terms; term++) {
+      const at = word * terms + term
+      if (isSameOnly && isSame[at] !== 1) continue
+      best[term] = Math.max(best[term] as number, values[at] as number)
+    }
+  }
 }

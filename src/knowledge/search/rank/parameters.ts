@@ -17,6 +17,9 @@ export interface RankParameters {
   nearness: readonly number[]
   /** Occurrences that one in the title stands for. */
   inTitle: number
+  /** Likewise. */
+  inTags: number
+  inPlace: number
   /** Segments of a passage. */
   passageLength: number
   passageShare: number
@@ -39,6 +42,8 @@ export const PARAMETERS: RankParameters = {
   alone: 0.1,
   nearness: [1, 0.5, 0.25],
   inTitle: 2,
+  inTags: 2,
+  inPlace: 1,
   passageLength: 2,
   passageShare: 0.3,
   titleShare: 1,

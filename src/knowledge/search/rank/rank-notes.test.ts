@@ -37,6 +37,32 @@ test('a rare word counts more than one that is in every note', () => {
   for (const meaning of BOTH) assert.equal(order('server zeppelin', candidates, meaning)[0], 2)
 })
 
+test('what a note is tagged with counts more than the word in a text, and less than in the title', () => {
+  const candidates = [
+    note(1, 'A', 'Other matters.', 0.4),
+    note(2, 'B', 'Nothing about a zeppelin.'),
+    { ...note(3, 'C', 'Nothing at all.'), tags: 'sky zeppelin' },
+    note(4, 'Zeppelin', 'Nothing at all.'),
+  ]
+  for (const meaning of BOTH) assert.deepEqual(order('zeppelin', candidates, meaning), [4, 3, 2, 1])
+})
+
+test('a word of the place counts where the note has it nowhere else, other words of its meaning do not', () => {
+  const candidates = [
+    { ...note(1, 'A', 'Nothing about it.'), place: 'airships/A' },
+    note(2, 'B', 'Nothing about it.', 0.3),
+    { ...note(3, 'C', 'Nothing about it.'), place: 'zeppelins/C' },
+  ]
+  for (const meaning of BOTH) assert.equal(order('zeppelin', candidates, meaning)[0], 3)
+  const [first, second] = rankNotes(
+    'zeppelin',
+    [note(1, 'Zeppelin', 'x'), { ...note(2, 'Zeppelin', 'x'), place: 'sky/zeppelin' }],
+    { notes: 2 },
+    MEANING,
+  )
+  assert.equal(first?.score, second?.score, 'the name of the file says what the title says')
+})
+
 test('words that stand together count more than the same words far apart', () => {
   const filler = 'Nothing of interest is written here at all.\n'.repeat(12)
   const candidates = [
@@ -124,13 +150,15 @@ test('any question over any notes gives each note once, with a score from 0 to 1
   const anyNote = fc.record({
     title: anyText,
     text: anyText,
+    tags: anyText,
+    place: anyText,
     similarity: fc.option(fc.double({ min: -1, max: 1, noNaN: true })),
   })
   fc.assert(
     fc.property(anyText, fc.array(anyNote, { maxLength: 6 }), fc.boolean(), (question, notes, hasMeaning) => {
-      const candidates = notes.map(({ title, text, similarity }, noteId) =>
-        note(noteId, title, text, similarity ?? undefined),
-      )
+      const candidates = notes.map(({ title, text, similarity, ...filed }, noteId) => {
+        return { ...note(noteId, title, text, similarity ?? undefined), ...filed }
+      })
       const ranked = rankNotes(question, candidates, { notes: notes.length }, hasMeaning ? MEANING : null)
       assert.deepEqual(ranked.map(({ noteId }) => noteId).sort(), [...notes.keys()].sort())
       for (const { noteId, score, passage } of ranked) {

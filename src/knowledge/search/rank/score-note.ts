@@ -24,10 +24,13 @@ export function scoreNote(
 
 /** BM25 over what stands for the terms, where an occurrence counts the more, the more other terms are near it. */
 function scoreWords(note: NoteMatches, weights: TermWeights, meanLength: number, parameters: RankParameters): number {
-  const { alone, inTitle, saturation, lengthShare } = parameters
+  const { alone, inTitle, inTags, inPlace, saturation, lengthShare } = parameters
   const terms = weights.inNote.length
   const near = nearnessOf(note, weights, parameters)
-  const counts = note.title.map((value) => inTitle * value)
+  // The place repeats the title.
+  const counts = note.title.map((value, term) => {
+    return Math.max(inTitle * value, inPlace * (note.place[term] as number)) + inTags * (note.tags[term] as number)
+  })
   for (let segment = 0; segment < note.segments.length; segment++) {
     let all = 0
     for (let term = 0; term < terms; term++) all += near[segment * terms + term] as number
@@ -69,25 +72,29 @@ function nearnessOf(
   return near
 }
 
-/** The segments in a row that have most of the terms. */
+/** The segments in a row that have most of the terms. Tags tell what all of them are about. */
 function bestPassage(
-  { best, segments }: NoteMatches,
+  { best, segments, tags }: NoteMatches,
   { inSegment }: TermWeights,
   { passageLength }: RankParameters,
 ): Pick<NoteScore, 'passage' | 'place'> {
   const terms = inSegment.length
-  const found = { passage: 0, place: { start: 0, end: 0 } }
+  const ofTags = tags.reduce((sum, value, term) => sum + value * (inSegment[term] as number), 0)
+  const found = { passage: ofTags, place: { start: 0, end: 0 } }
+  let mostInText = 0
   for (let first = 0; first < segments.length; first++) {
     const last = Math.min(segments.length, first + passageLength) - 1
-    let sum = 0
+    let [inText, inAll] = [0, 0]
     for (let term = 0; term < terms; term++) {
       let most = 0
       for (let segment = first; segment <= last; segment++)
         most = Math.max(most, best[segment * terms + term] as number)
-      sum += most * (inSegment[term] as number)
+      inText += most * (inSegment[term] as number)
+      inAll += Math.max(most, tags[term] as number) * (inSegment[term] as number)
     }
-    if (sum <= found.passage) continue
-    found.passage = sum
+    found.passage = Math.max(found.passage, inAll)
+    if (inText <= mostInText) continue
+    mostInText = inText
     found.place = { start: segments[first]?.start ?? 0, end: segments[last]?.end ?? 0 }
   }
   return found

@@ -44,11 +44,12 @@ interface Seen {
 /** How many notes and segments have the term, and how many segments those notes, and all, have. */
 function count(term: number, terms: number, notes: readonly NoteMatches[]): Seen {
   const seen: Seen = { notes: 0, segments: 0, segmentsThere: 0, segmentsHere: 0 }
-  for (const { isSame, segments, title } of notes) {
+  for (const { isSame, segments, title, tags, place } of notes) {
     let found = 0
     for (let segment = 0; segment < segments.length; segment++) found += isSame[segment * terms + term] as number
     seen.segmentsHere += segments.length
-    if (found === 0 && (title[term] as number) < 0.9) continue
+    const outside = Math.max(title[term] as number, tags[term] as number, place[term] as number)
+    if (found === 0 && outside < 0.9) continue
     seen.notes++
     seen.segments += found
     seen.segmentsThere += segments.length
