@@ -24,19 +24,25 @@ export const knowledgeSettings = group(
         'What a search that names no type does; with `auto` tools take `hybrid` where there is semantic search, the API takes `text`.',
       default: 'auto',
     }),
-    embedding_provider: choice(['builtin', 'openai', 'folder', 'none'], {
-      description: 'Where embeddings come from: our own model, an OpenAI-compatible address, a model folder, nowhere.',
+    embedding_provider: choice(['builtin', 'local', 'openai', 'folder', 'none'], {
+      description:
+        'Where embeddings come from: our own model (`local` is `builtin`), an OpenAI-compatible address, a model folder, nowhere.',
       default: 'builtin',
     }),
     embedding_model: orNull(
       text({
-        description: "Model to ask for; null is the provider's own.",
+        description: 'Model to ask the `openai` provider for; null is its own. Other providers have one model.',
         example: 'text-embedding-3-small',
         maxLength: 200,
       }),
     ),
     embedding_dimensions: orNull(
-      integer({ description: 'Length of a vector; null is what the model gives.', example: 384, min: 8, max: 8192 }),
+      integer({
+        description: 'Length of a vector to ask the `openai` provider for; null is what the model gives.',
+        example: 384,
+        min: 8,
+        max: 8192,
+      }),
     ),
     embedding_batch_size: integer({ description: 'Texts embedded in one call.', default: 32, min: 1, max: 2048 }),
     embedding_url: orNull(

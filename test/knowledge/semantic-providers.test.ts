@@ -5,11 +5,14 @@ import { test } from 'node:test'
 import { BuiltinModel } from '../../src/knowledge/semantic/builtin/builtin-model.ts'
 import { openBuiltinProvider } from '../../src/knowledge/semantic/builtin-provider.ts'
 import { openFolderProvider, type TransformersPackage } from '../../src/knowledge/semantic/folder-provider.ts'
+import { configuredModel, openProvider } from '../../src/knowledge/semantic/open-provider.ts'
 import { embedNotes } from '../../src/knowledge/semantic/sync/embed-notes.ts'
 import { EmbedThread } from '../../src/knowledge/semantic/thread/embed-thread.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
+import type { OutboundClient } from '../../src/platform/outbound/outbound-client.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { tempDir } from '../support/temp-dir.ts'
+import { BUILTIN } from './semantic-world.ts'
 
 test('the built-in model embeds in a thread what it embeds here', async () => {
   await using thread = new EmbedThread({ clock: new SystemClock() })
@@ -20,6 +23,18 @@ test('the built-in model embeds in a thread what it embeds here', async () => {
   const texts = Array.from({ length: 300 }, (_, n) => `text number ${n} about coffee`)
   assert.deepEqual(await provider.embed(texts, 'document'), model.embed(texts))
   assert.deepEqual(await provider.embed([], 'query'), [])
+})
+
+test('the built-in model goes by two names', async () => {
+  await using thread = new EmbedThread({ clock: new SystemClock() })
+  const outbound = {} as OutboundClient // it asks nobody
+  for (const embedding_provider of ['builtin', 'local'] as const) {
+    const settings = { ...BUILTIN, embedding_provider }
+    await using provider = await openProvider({ thread, clock: new SystemClock(), outbound, settings })
+    const { name, version } = openBuiltinProvider(thread).model
+    assert.deepEqual([provider.model.name, provider.model.version], [name, version])
+    assert.equal(configuredModel(settings).provider, 'builtin')
+  }
 })
 
 test('a built-in model that is missing or damaged is unavailable, and says what to do', async () => {

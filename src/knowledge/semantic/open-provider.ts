@@ -42,6 +42,7 @@ export async function openProvider(deps: ProviderDeps): Promise<EmbeddingProvide
   const { clock, outbound, thread, settings } = deps
   switch (settings.embedding_provider) {
     case 'builtin':
+    case 'local':
       return openBuiltinProvider(thread)
     case 'openai':
       return openOpenAiProvider({
@@ -70,6 +71,7 @@ export interface ConfiguredModel extends Pick<EmbeddingModel, 'provider' | 'name
 export function configuredModel(settings: EmbeddingSettings): ConfiguredModel {
   switch (settings.embedding_provider) {
     case 'builtin':
+    case 'local':
       return { provider: 'builtin', name: BUILTIN_NAME, version: null, dimensions: null }
     case 'openai':
       return openAiModel(openAiNameOf(settings))
