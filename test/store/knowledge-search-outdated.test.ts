@@ -8,6 +8,7 @@ import { writeOutdatedRows } from '../../src/knowledge/search/index/outdated-row
 import { notesWithoutRows } from '../../src/knowledge/search/index/store-search-rows.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import * as unseenCharacters from '../../src/platform/storage/migrations/0012-unseen-characters.ts'
+import * as searchedCategories from '../../src/platform/storage/migrations/0013-searched-categories.ts'
 import { type NotesWorld, openWorld } from '../knowledge/notes-world.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { installed } from '../support/identity.ts'
@@ -58,6 +59,22 @@ eachDatabase('rows of the index that are written anew', ({ engine, open }) => {
       hyphened.map(({ id }) => id),
     )
     assert.equal(await writeOutdatedRows(db), 2)
+    assert.equal(await writeOutdatedRows(db), 0)
+  })
+
+  test('are those of notes with categories, of which an earlier version kept no words', async () => {
+    const db = await open()
+    const { operator } = await installed(db)
+    const { notes, writer, projectId } = await openWorld(db, operator, 'categories')
+    const rest = { directory: '', noteType: null, metadata: null }
+    await notes.create(writer, projectId, { title: 'Plain', content: '- a thought #idea', ...rest })
+    const fact = await notes.create(writer, projectId, { title: 'Fact', content: '- [fact] a thought', ...rest })
+    await db.write((tx) => searchedCategories.up(tx.query as unknown as Kysely<unknown>, 'postgres'))
+    assert.deepEqual(
+      (await notesWithoutRows(db, 0, 10)).map(({ id }) => id),
+      [fact.id],
+    )
+    assert.equal(await writeOutdatedRows(db), 1)
     assert.equal(await writeOutdatedRows(db), 0)
   })
 

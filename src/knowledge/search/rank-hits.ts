@@ -8,7 +8,7 @@ import { hitNotes, hitObservations, hitRelations } from './answer/store-search-h
 import { isOnlyProject } from './find/store-search-notes.ts'
 import { type WordStatistics, wordStatistics } from './find/word-statistics.ts'
 import { type Hit, hitKey, type RatedHit } from './hit.ts'
-import { placeText } from './index/search-rows.ts'
+import { placeText, withCategory } from './index/search-rows.ts'
 import { anyWord } from './question/any-word.ts'
 import { parseQuestion } from './question/question.ts'
 import type { Candidate } from './rank/candidate.ts'
@@ -81,9 +81,10 @@ export async function textsOf(
     texts.set(hitKey(hit), { title: note.title, text, tags, place: placeText(note) })
   }
   // A part counts by what it says itself: its note, which has the title, is beside it.
-  for (const { note_id: noteId, position, content, context } of await hitObservations(reader, of('observation'))) {
+  for (const observation of await hitObservations(reader, of('observation'))) {
+    const { note_id: noteId, position, context } = observation
     const key = hitKey({ kind: 'observation', noteId, position })
-    if (notes.has(noteId)) texts.set(key, { title: '', text: `${content} ${context ?? ''}` })
+    if (notes.has(noteId)) texts.set(key, { title: '', text: `${withCategory(observation)} ${context ?? ''}` })
   }
   for (const relation of await hitRelations(reader, of('relation'))) {
     const { from_id: noteId, position, relation_type: type, to_name: name, context } = relation

@@ -4,6 +4,7 @@ import type { Project } from '../../note/note.ts'
 import { nameOf, observationDocument, relationDocument } from '../../note/part-document.ts'
 import { contentsOf } from '../../note/store-contents.ts'
 import { toObservation } from '../../note/store-observations.ts'
+import { NO_CATEGORY } from '../../text/body/observations.ts'
 import { splitText } from '../../text/frontmatter/frontmatter.ts'
 import { tagsOf } from '../../text/frontmatter/note-metadata.ts'
 import { type Hit, hitKey } from '../hit.ts'
@@ -134,7 +135,6 @@ function noteResult(
 function observationResult(hit: Hit, note: HitNote, row: HitObservation, options: ResultOptions): SearchResult {
   const observation = observationDocument(note, toObservation(row), row.position)
   const { category, content, tags, context } = observation
-  const texts = { title: '', tags, permalink: null, content: withContextInBrackets(content, context) }
   return {
     ...shared(hit, note),
     title: note.title,
@@ -142,7 +142,7 @@ function observationResult(hit: Hit, note: HitNote, row: HitObservation, options
     permalink: observation.permalink,
     content,
     matched_chunk: options.isByMeaning ? content : null,
-    snippets: snippets(texts, content, options.question),
+    snippets: observationSnippets(observation, options.question),
     metadata: { tags, context },
     observation_id: observation.id,
     category,
@@ -171,6 +171,22 @@ function relationResult(hit: Hit, note: HitNote, row: HitRelation, options: Resu
     to_entity: relation.to_id,
     relation_type: row.relation_type,
   }
+}
+
+/** The category is shown where it has words of the question. */
+function observationSnippets(
+  { category, content, tags, context }: ReturnType<typeof observationDocument>,
+  question: Question | null,
+): Snippet[] {
+  const said = withContextInBrackets(content, context)
+  const texts = { title: '', tags, permalink: null, content: said }
+  if (category === NO_CATEGORY) return snippets(texts, content, question)
+  const prefix = `[${category}] `
+  const all = snippets({ ...texts, content: prefix + said }, content, question)
+  const isNamed = all.some(
+    ({ text, highlights }) => text.startsWith(prefix) && (highlights[0]?.[0] ?? text.length) < prefix.length,
+  )
+  return isNamed ? all : snippets(texts, content, question)
 }
 
 /** A result that has none of the words is shown by what of it was meant. */

@@ -1,4 +1,5 @@
 import type { Note } from '../../note/note.ts'
+import { NO_CATEGORY } from '../../text/body/observations.ts'
 import type { ParsedBody } from '../../text/body/parse-body.ts'
 import type { Metadata } from '../../text/frontmatter/metadata.ts'
 import { tagsOf } from '../../text/frontmatter/note-metadata.ts'
@@ -66,7 +67,7 @@ function* rowsFrom(
   for (let position = 0; position < Math.max(observations.length, links.length); position++) {
     const observation = observations[position]
     if (observation !== undefined && isFirst(seen, observation)) {
-      const text = withContext(observation.content, observation.context)
+      const text = withContext(withCategory(observation), observation.context)
       const scope = `${observationScope} ${categoryWord(observation.category)}`
       yield partRow(rowNumber('observation', note.id, position), observation.tags.join(' '), text, scope)
     }
@@ -76,6 +77,11 @@ function* rowsFrom(
       yield partRow(rowNumber('relation', note.id, position), '', text, relationScope)
     }
   }
+}
+
+/** What an observation says, as it is written: behind its category. One that has none does not say the word for that. */
+export function withCategory({ category, content }: { category: string; content: string }): string {
+  return category === NO_CATEGORY ? content : `${category} ${content}`
 }
 
 /** What a note is called, in all ways. */

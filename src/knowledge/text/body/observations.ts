@@ -8,7 +8,7 @@ export interface ParsedObservation {
   context: string | null
 }
 
-const NO_CATEGORY = 'note'
+export const NO_CATEGORY = 'note'
 
 /** Reads the first line of a list item, trimmed; null when it states no fact. */
 export function readObservation(line: string): ParsedObservation | null {

@@ -12,6 +12,7 @@ import * as userHandles from './0009-user-handles.ts'
 import * as waitingReplays from './0010-waiting-replays.ts'
 import * as searchPieces from './0011-search-pieces.ts'
 import * as unseenCharacters from './0012-unseen-characters.ts'
+import * as searchedCategories from './0013-searched-categories.ts'
 
 export interface Migration {
   name: string
@@ -32,4 +33,5 @@ export const MIGRATIONS: readonly Migration[] = [
   waitingReplays,
   searchPieces,
   unseenCharacters,
+  searchedCategories,
 ]

@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { eachServer } from './each-server.ts'
+import { marked, search, titles } from './search-api.ts'
+
+eachServer('observations and their categories', (notes) => {
+  test('an observation is found by its category, too, which is shown then', async () => {
+    const coffee = await notes().project('Coffee')
+    await coffee.create({ title: 'Brewing', content: '- [method] pour over takes patience #slow (at home)\n' })
+    const found = async (text: string) => (await search(coffee, { text, entity_types: ['observation'] })).results
+    const [named] = await found('method patience')
+    assert.equal(named?.category, 'method')
+    assert.deepEqual(named?.snippets.map(marked), ['[<method>] pour over takes <patience> #slow (at home)'])
+    assert.deepEqual((await found('patience'))[0]?.snippets.map(marked), ['pour over takes <patience> #slow (at home)'])
+    assert.equal((await found('"method pour"')).length, 1)
+    assert.equal((await found('"over method"')).length, 0)
+  })
+
+  test('one without a category is not found by the word that stands for none', async () => {
+    const thoughts = await notes().project('Thoughts')
+    await thoughts.create({ title: 'A', content: '- a thought #idea\n' })
+    assert.deepEqual(titles(await search(thoughts, 'note')), [])
+  })
+})
