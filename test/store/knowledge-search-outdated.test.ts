@@ -9,6 +9,7 @@ import { notesWithoutRows } from '../../src/knowledge/search/index/store-search-
 import type { Database } from '../../src/platform/storage/database.ts'
 import * as unseenCharacters from '../../src/platform/storage/migrations/0012-unseen-characters.ts'
 import * as searchedCategories from '../../src/platform/storage/migrations/0013-searched-categories.ts'
+import * as searchedPictures from '../../src/platform/storage/migrations/0014-searched-pictures.ts'
 import { type NotesWorld, openWorld } from '../knowledge/notes-world.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { installed } from '../support/identity.ts'
@@ -75,6 +76,27 @@ eachDatabase('rows of the index that are written anew', ({ engine, open }) => {
       [fact.id],
     )
     assert.equal(await writeOutdatedRows(db), 1)
+    assert.equal(await writeOutdatedRows(db), 0)
+  })
+
+  test('are those of notes with emoji, which were no words of an earlier version', async () => {
+    const db = await open()
+    const { operator } = await installed(db)
+    const { notes, writer, projectId } = await openWorld(db, operator, 'pictures')
+    const rest = { directory: '', noteType: null, metadata: null }
+    await notes.create(writer, projectId, { title: 'Plain', content: 'naïve – 東京 → ©', ...rest })
+    const pictured = [
+      await notes.create(writer, projectId, { title: 'Inside', content: 'launch \u{1f680}', ...rest }),
+      await notes.create(writer, projectId, { title: 'Ideas \u{1f4a1}', content: 'none', ...rest }),
+      await notes.create(writer, projectId, { title: 'Town', content: '葛\u{e0100}飾', ...rest }),
+      await notes.create(writer, projectId, { title: 'Sun', content: '\u2600\ufe0f', ...rest }),
+    ]
+    await db.write((tx) => searchedPictures.up(tx.query as unknown as Kysely<unknown>, 'postgres'))
+    assert.deepEqual(
+      (await notesWithoutRows(db, 0, 10)).map(({ id }) => id),
+      pictured.map(({ id }) => id),
+    )
+    assert.equal(await writeOutdatedRows(db), 4)
     assert.equal(await writeOutdatedRows(db), 0)
   })
 

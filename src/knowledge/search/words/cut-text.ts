@@ -1,7 +1,7 @@
 import { UNSPACED_SCRIPTS } from '../../text/unspaced.ts'
 import { wholeCharacter } from '../../text/whole-character.ts'
 import { ASCII, LETTERS } from './ascii-letters.ts'
-import { UNSEEN } from './letter-signs.ts'
+import { FLAG_HALVES, UNSEEN } from './letter-signs.ts'
 
 /** Where a piece of a long text ends, and the next one begins: behind each other, or the last characters in both. */
 export interface Cut {
@@ -14,7 +14,7 @@ export interface Cut {
 const UNSPACED = new RegExp(`^[${UNSPACED_SCRIPTS}]`, 'u')
 // What may be one with the character before it.
 const MAYBE_JOINED = /^[\p{M}\u1160-\u11ff]/u
-const NO_WORD = new RegExp(String.raw`^[^\p{L}\p{N}\p{M}${UNSEEN}]`, 'u')
+const NO_WORD = new RegExp(String.raw`^[^\p{L}\p{N}\p{M}${UNSEEN}${FLAG_HALVES}]`, 'u')
 
 /**
  * The last place up to `last` where what stands on both sides can be read by itself: a gap between words, or a character of a script

@@ -11,5 +11,11 @@ export const UNSPACED_SIGNS = [
   String.raw`\u{1f210}-\u{1f23b}\u{1f240}-\u{1f248}\u{1f250}\u{1f251}`,
 ].join('')
 
-/** Not seen, and in the middle of a word: where it may be hyphenated, or must not be broken. The index leaves them out. */
-export const UNSEEN = String.raw`\u00ad\u2060\ufeff`
+/** Not seen, and in the middle of a word: where it may be hyphenated, or must not be broken, or how it is to look. The index leaves them out. */
+export const UNSEEN = String.raw`\u00ad\u2060\ufe00-\ufe0f\ufeff\u{e0100}-\u{e01ef}`
+
+/** Halves of a flag, for the inside of a character class. */
+export const FLAG_HALVES = String.raw`\u{1f1e6}-\u{1f1ff}`
+
+/** A flag or another emoji: a word by itself. Signs that stand in plain text, as arrows, © and ™, are none. */
+export const PICTURE = String.raw`(?:[${FLAG_HALVES}]{2}|(?![\0-\u22ff\u2500-\u25ff])\p{Extended_Pictographic})`

@@ -39,6 +39,24 @@ test('what nobody sees ends no word', () => {
   assert.equal(columnText('Donau\u00addampf'), 'donaudampf')
 })
 
+test('each emoji is a word, in whatever colour and form', () => {
+  const [sun, thumb, man, child] = ['\u2600', '\u{1f44d}', '\u{1f468}', '\u{1f467}'].map((text) => indexWords(text)[0])
+  assert.equal(new Set([sun, thumb, man, child]).size, 4)
+  assert.deepEqual(indexWords('sun\u2600\ufe0fshine \u2600'), ['sun', sun, 'shine', sun])
+  assert.deepEqual(indexWords('\u{1f44d}\u{1f3fd} \u{1f468}\u200d\u{1f467}'), [thumb, man, child])
+  const flags = ['\u{1f1e9}\u{1f1ea}', '\u{1f1eb}\u{1f1f7}']
+  assert.deepEqual(
+    indexWords(flags.join('')),
+    flags.map((flag) => indexWords(flag)[0]),
+  )
+  assert.deepEqual(indexWords('a → b © ™'), ['a', 'b', 'tm'])
+  for (const text of ['\u2600', ...flags]) assert.match(indexWords(text).join(), /^\uf8ff\d+$/)
+})
+
+test('how a character is to look says nothing', () => {
+  assert.deepEqual(indexWords('葛\u{e0100}飾 1\ufe0f'), indexWords('葛飾 1'))
+})
+
 test('vowel points of Hebrew and Arabic do not matter', () => {
   assert.deepEqual(indexWords('שָׁלוֹם مُحَمَّد'), indexWords('שלום محمد'))
 })
@@ -92,7 +110,7 @@ test("a word that is too long for the index is cut before SQLite's tokenizer see
 })
 
 test('a long text has the words that it has as a whole, wherever it is cut to be read', () => {
-  const SHORT = ['aéßﬁΣςЖ٠', 'a𠀀東', 'हिन्दी', ' \n.…。、℡<=\u0338\u0301']
+  const SHORT = ['aéßﬁΣςЖ٠', 'a𠀀東', 'हिन्दी', ' \n.…。、℡<=\u0338\u0301', 'a\u{1f680}\u2600\ufe0f\u200d ']
   const UNSPACED = ['東京都ー〆々ガｶﾞﾟか\u3099㌀㍿', '각ᄀ\u1161\u11a8ㄱㅏ한', 'กขำ\u0e35\u0e48ກຳ']
   const stretch = (alphabets: readonly string[], longest: number) =>
     fc

@@ -10,7 +10,7 @@ import { normalForm } from '../../text/normal-form.ts'
 import { HALF_WIDTH_MARKS, UNSPACED_SCRIPTS } from '../../text/unspaced.ts'
 import { LETTERS as ASCII_LETTERS } from './ascii-letters.ts'
 import { cutBefore } from './cut-text.ts'
-import { UNSEEN, UNSPACED_SIGNS } from './letter-signs.ts'
+import { PICTURE, UNSEEN, UNSPACED_SIGNS } from './letter-signs.ts'
 
 /** A longer one is found by its beginning. PostgreSQL takes 2,046 bytes. */
 export const LONGEST_WORD = 500
@@ -23,11 +23,12 @@ const NOT_ASCII = /[^\0-\x7f]/
 const LONGEST_PIECE = 4_096
 
 const ASCII_WORD = /[a-z0-9]+/g
-const WORD = /[\p{L}\p{N}\p{M}]+/gu
+const WORD = new RegExp(String.raw`[\p{L}\p{N}\p{M}]+|${PICTURE}`, 'gu')
+const IS_PICTURE = new RegExp(`^${PICTURE}$`, 'u')
 // Accents, the vowel points of Hebrew and Arabic, which most people leave out, and what nobody sees.
 const OPTIONAL = new RegExp(
   String.raw`[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670${UNSEEN}]`,
-  'g',
+  'gu',
 )
 const LETTERS = /[ßæœøđðłþıς]/g
 const LETTERS_AS: Record<string, string> = {
@@ -46,6 +47,8 @@ const LETTERS_AS: Record<string, string> = {
 const NO_LETTERS_THERE = /[\p{M}\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3]/gu
 const PRIVATE_USE = 0xe000
 const PRIVATE_USE_SIZE = 6400
+// What a picture is written as begins so: unicode61 takes no picture for a letter.
+export const PICTURE_MARK = '\uf8ff'
 const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]+`, 'gu')
 const NOT_UNSPACED = new RegExp(`[^${UNSPACED_SCRIPTS}]`, 'gu')
 const UNSPACED_STRETCH = new RegExp(
@@ -139,10 +142,19 @@ function words(text: string, isKept: boolean): string[] {
   if (isAscii(text)) return (text.toLowerCase().match(ASCII_WORD) ?? []).map(cut)
   const found: string[] = []
   for (const [run] of folded(text).matchAll(WORD)) {
-    if (MAYBE_UNSPACED.test(run)) addMixed(found, run, isKept)
+    if (IS_PICTURE.test(run)) found.push(pictureWord(run))
+    else if (MAYBE_UNSPACED.test(run)) addMixed(found, run, isKept)
     else found.push(cut(run.replace(NO_LETTERS_THERE, toPrivateUse)))
   }
   return found
+}
+
+/** By the numbers of its characters, none of which is the beginning of another. */
+function pictureWord(picture: string): string {
+  return Array.from(picture, (character) => character.codePointAt(0)).reduce<string>(
+    (word, code) => `${word}${code}`,
+    PICTURE_MARK,
+  )
 }
 
 function folded(text: string): string {

@@ -1,4 +1,5 @@
 import type { Node, Question } from '../question/question.ts'
+import { PICTURE } from './letter-signs.ts'
 import { type PhrasePart, partsOfRun, phraseParts } from './phrase-parts.ts'
 import { isUnspacedWord } from './search-text.ts'
 import { stemOf } from './stem.ts'
@@ -42,7 +43,7 @@ interface WantedRun {
 
 const MOST_PLACES = 300
 const WIDEST_GAP = 40
-const LETTER = /[\p{L}\p{N}\p{M}]/u
+const WORD = new RegExp(String.raw`[\p{L}\p{N}\p{M}]|${PICTURE}`, 'u')
 
 /** The words of a question, ready to be looked for in texts. What stands behind NOT is none of them. */
 export class WantedWords {
@@ -218,5 +219,5 @@ function isBesideLast({ begun }: WantedPhrase, { start }: { start: number }, tex
   const end = last?.end ?? 0
   // One sign may be several words, as ½ is.
   if (last?.start === start) return true
-  return start >= end && start - end <= WIDEST_GAP && !LETTER.test(text.slice(end, start))
+  return start >= end && start - end <= WIDEST_GAP && !WORD.test(text.slice(end, start))
 }

@@ -1,6 +1,6 @@
 import { ASCII, LETTERS } from './ascii-letters.ts'
-import { LETTER_SIGNS, UNSEEN } from './letter-signs.ts'
-import { indexWords, unspacedStretch } from './search-text.ts'
+import { LETTER_SIGNS, PICTURE, UNSEEN } from './letter-signs.ts'
+import { indexWords, PICTURE_MARK, unspacedStretch } from './search-text.ts'
 import { UnspacedRun } from './unspaced-run.ts'
 
 /** A place in a text, and the words that it is in the index. */
@@ -12,6 +12,9 @@ export interface WordPlace {
 
 const RUN = new RegExp(String.raw`[\p{L}\p{N}\p{M}${LETTER_SIGNS}${UNSEEN}]+`, 'uy')
 const LETTER = new RegExp(String.raw`[\p{L}\p{N}\p{M}${LETTER_SIGNS}${UNSEEN}]`, 'u')
+// With what changes its look, or joins it to the next one.
+const WHOLE_PICTURE = new RegExp(String.raw`${PICTURE}[\u200d\ufe0e\ufe0f\u{1f3fb}-\u{1f3ff}]*`, 'uy')
+const FIRST_PICTURE = 0x2300
 const MARK = /[\p{M}ﾞﾟ]/u
 
 /**
@@ -19,9 +22,12 @@ const MARK = /[\p{M}ﾞﾟ]/u
  * over without being read. Whatever is written without spaces is left to the caller to look into.
  */
 export function* wordPlaces(text: string, beginnings: ReadonlySet<number>): Generator<WordPlace | UnspacedRun> {
+  const arePicturesWanted = beginnings.has(PICTURE_MARK.charCodeAt(0))
   for (let at = 0; at < text.length; ) {
     if (!isLetterAt(text, at)) {
-      at++
+      const picture = arePicturesWanted ? pictureAt(text, at) : ''
+      if (picture !== '') yield { start: at, end: at + picture.length, words: indexWords(picture) }
+      at += picture.length || 1
       continue
     }
     const end = asciiEnd(text, at)
@@ -37,6 +43,12 @@ export function* wordPlaces(text: string, beginnings: ReadonlySet<number>): Gene
     yield* runPlaces(run, at, beginnings)
     at += run.length
   }
+}
+
+function pictureAt(text: string, at: number): string {
+  if (text.charCodeAt(at) < FIRST_PICTURE) return ''
+  WHOLE_PICTURE.lastIndex = at
+  return WHOLE_PICTURE.exec(text)?.[0] ?? ''
 }
 
 function isLetterAt(text: string, at: number): boolean {

@@ -13,6 +13,7 @@ import * as waitingReplays from './0010-waiting-replays.ts'
 import * as searchPieces from './0011-search-pieces.ts'
 import * as unseenCharacters from './0012-unseen-characters.ts'
 import * as searchedCategories from './0013-searched-categories.ts'
+import * as searchedPictures from './0014-searched-pictures.ts'
 
 export interface Migration {
   name: string
@@ -34,4 +35,5 @@ export const MIGRATIONS: readonly Migration[] = [
   searchPieces,
   unseenCharacters,
   searchedCategories,
+  searchedPictures,
 ]
