@@ -222,7 +222,8 @@ function severalCommon(node: Node, { common, holding }: WordStatistics): Node | 
   return { kind: 'and', parts: byRarity.slice(0, Math.max(2, Math.ceil(words.length / 2))) }
 }
 
-function begunWords(node: Node): string[] {
+/** Words of which longer ones are found that begin so. */
+export function begunWords(node: Node): string[] {
   if (node.kind === 'not') return begunWords(node.part)
   if (node.kind === 'word') return [node.word]
   if (node.kind === 'phrase') return node.isBeginning ? node.words.slice(-1) : []

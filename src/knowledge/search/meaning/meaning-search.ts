@@ -9,10 +9,12 @@ import type { Semantic } from '../../semantic/semantic.ts'
 import { hitObservations } from '../answer/store-search-hits.ts'
 import type { SearchFilters } from '../filter/filters.ts'
 import { categoryFilter } from '../filter/passing-notes.ts'
+import { rowsHaving } from '../find/rows-having.ts'
 import { filterNotes, findRows, type Page } from '../find/store-search.ts'
 import { type Hit, hitKey, type RatedHit } from '../hit.ts'
 import type { SearchIndex } from '../index/search-index.ts'
 import { anyWord } from '../question/any-word.ts'
+import { excludedOf } from '../question/excluded.ts'
 import type { Question } from '../question/question.ts'
 import type { TokenMeaning } from '../rank/token-meaning.ts'
 import { rankHits } from '../rank-hits.ts'
@@ -109,9 +111,14 @@ export class MeaningSearch {
     const best = await db.read(async (snapshot) => {
       const isRanked = found !== null && fusion === 'weighted'
       const ranked = isRanked
-        ? await rankHits(snapshot, project, spokenText(request), first, meaning, found.statistics)
+        ? asWritten(
+            request.question,
+            await rankHits(snapshot, project, spokenText(request), first, meaning, found.statistics),
+          )
         : first
-      return isExpanded ? expandHits(snapshot, project, ranked, request.filters) : ranked
+      if (!isExpanded) return ranked
+      const expanded = await expandHits(snapshot, project, ranked, request.filters)
+      return withoutExcluded(snapshot, project, request.question, expanded)
     })
     // Which ones are sorted again is the same for every page; those behind them stay where they are.
     const { reranker } = this.#semantic
@@ -133,13 +140,15 @@ export class MeaningSearch {
     const { modelId, provider, vector } = asked
     const nearest = saysNothing(asked) ? [] : await this.#nearest(project, modelId, vector, depth)
     if (nearest === null) return null
-    const { db, settings } = this.#deps
+    const { db, settings, searchIndex } = this.#deps
+    if (excludedOf(request.question.tree) !== null) await searchIndex.caughtUp(project)
     const minSimilarity = request.minSimilarity ?? settings.min_similarity ?? provider.model.minSimilarity
     return db.read(async (snapshot) => {
       const chunks = await chunksNow(snapshot, project.id, modelId, nearest)
       const all = nearRows(chunks)
       const near = all.filter(({ similarity }) => similarity >= minSimilarity)
-      const rows = await passing(snapshot, project, near, request.filters)
+      const passed = await passing(snapshot, project, near, request.filters)
+      const rows = await withoutExcluded(snapshot, project, request.question, passed)
       return { modelId, minSimilarity, chunks, rows, rejected: rejected(all, near, rows) }
     })
   }
@@ -204,6 +213,25 @@ async function passing(
   const ofCategory = categories?.length ? await inCategories(reader, ofKind, categories) : ofKind
   const notes = await filterNotes(reader, project, [...new Set(ofCategory.map(({ noteId }) => noteId))], filters)
   return ofCategory.filter(({ noteId }) => notes.has(noteId))
+}
+
+/** Words behind NOT exclude what has them, however near it is in meaning. */
+async function withoutExcluded<Row extends Pick<Hit, 'noteId' | 'kind' | 'position'>>(
+  reader: Reader,
+  project: Project,
+  { tree }: Question,
+  rows: readonly Row[],
+): Promise<Row[]> {
+  const excluded = excludedOf(tree)
+  if (excluded === null) return [...rows]
+  const having = await rowsHaving(reader, project, excluded, [...new Set(rows.map(({ noteId }) => noteId))])
+  return rows.filter((row) => !having.has(hitKey(row)))
+}
+
+/** Whoever writes quotes or operators means them: what is as they say comes before what is only near in meaning. */
+function asWritten({ isPlain }: Question, hits: readonly RatedHit[]): RatedHit[] {
+  if (isPlain) return [...hits]
+  return joinHits([hits.filter(({ words }) => words > 0), hits.filter(({ words }) => words === 0)])
 }
 
 async function inCategories(

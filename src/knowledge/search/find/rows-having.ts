@@ -1,0 +1,33 @@
+import type { Reader } from '../../../platform/storage/database.ts'
+import type { Project } from '../../note/note.ts'
+import { matchExpression } from '../index/match-expression.ts'
+import { beginningsOf, matchingRows } from '../index/store-search-index.ts'
+import type { Node } from '../question/question.ts'
+import { begunWords } from './find-by-tree.ts'
+import { KnownRows } from './known-rows.ts'
+import { isOnlyProject, noteNumber } from './store-search-notes.ts'
+
+const LIMITS = { rows: 5_000, allRows: 50_000, lookedUp: 500 }
+
+/** Rows of these notes, by number, that have what the tree says. The caller awaits `searchIndex.caughtUp()` first. */
+export async function rowsHaving(
+  reader: Reader,
+  project: Project,
+  tree: Node,
+  noteIds: readonly number[],
+): Promise<Set<number>> {
+  if (noteIds.length === 0) return new Set()
+  const notes = reader.engine === 'sqlite' ? await noteNumber(reader) : Number.POSITIVE_INFINITY
+  const expression = matchExpression(reader.engine, {
+    projectId: project.id,
+    isOnlyProject: await isOnlyProject(reader),
+    scope: [],
+    tree,
+    beginnings: await beginningsOf(reader, begunWords(tree), notes),
+    common: new Set(),
+    notes,
+  })
+  const found = await matchingRows(reader, expression, LIMITS.rows + 1)
+  const first = { numbers: found.slice(0, LIMITS.rows), isLast: found.length <= LIMITS.rows }
+  return new Set(await new KnownRows(reader, expression, first, LIMITS).rowsOf(noteIds))
+}
