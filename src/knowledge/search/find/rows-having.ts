@@ -7,7 +7,8 @@ import { begunWords } from './find-by-tree.ts'
 import { KnownRows } from './known-rows.ts'
 import { isOnlyProject, noteNumber } from './store-search-notes.ts'
 
-const LIMITS = { rows: 5_000, allRows: 50_000, lookedUp: 500 }
+// As where rows are compared with the notes that changed (compared-rows.ts).
+const LIMITS = { rows: 5_000, allRows: 50_000, lookedUp: 100 }
 
 /** Rows of these notes, by number, that have what the tree says. The caller awaits `searchIndex.caughtUp()` first. */
 export async function rowsHaving(
