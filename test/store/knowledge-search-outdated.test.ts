@@ -7,9 +7,7 @@ import { markDeleted } from '../../src/knowledge/project/store-deleted-projects.
 import { writeOutdatedRows } from '../../src/knowledge/search/index/outdated-rows.ts'
 import { notesWithoutRows } from '../../src/knowledge/search/index/store-search-rows.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
-import * as unseenCharacters from '../../src/platform/storage/migrations/0012-unseen-characters.ts'
-import * as searchedCategories from '../../src/platform/storage/migrations/0013-searched-categories.ts'
-import * as searchedPictures from '../../src/platform/storage/migrations/0014-searched-pictures.ts'
+import * as searchAgain from '../../src/platform/storage/migrations/0012-search-again.ts'
 import { type NotesWorld, openWorld } from '../knowledge/notes-world.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { installed } from '../support/identity.ts'
@@ -43,60 +41,31 @@ async function indexedRows(db: Database): Promise<number> {
 eachDatabase('rows of the index that are written anew', ({ engine, open }) => {
   if (engine === 'sqlite') return
 
-  test('are those of notes with soft hyphens, which an earlier version took for the end of a word', async () => {
+  test('are those of notes whose words were others in an earlier version', async () => {
     const db = await open()
     const { operator } = await installed(db)
-    const { notes, writer, projectId } = await openWorld(db, operator, 'hyphens')
-    const rest = { directory: '', noteType: null, metadata: null }
-    await notes.create(writer, projectId, { title: 'Plain', content: 'steamship', ...rest })
-    const hyphened = [
-      await notes.create(writer, projectId, { title: 'Inside', content: 'steam\u00adship', ...rest }),
-      await notes.create(writer, projectId, { title: 'Steam\u2060ships', content: 'none', ...rest }),
+    const { notes, writer, projectId } = await openWorld(db, operator, 'again')
+    const create = async (title: string, content: string) => {
+      const note = { title, content, directory: '', noteType: null, metadata: null }
+      return (await notes.create(writer, projectId, note)).id
+    }
+    await create('Plain', 'naïve – 東京 → © steamship\n- a thought #idea')
+    const changed = [
+      await create('A soft hyphen', 'steam\u00adship'),
+      await create('Steam\u2060ships', 'none'),
+      await create('An emoji', 'launch \u{1f680}'),
+      await create('Ideas \u{1f4a1}', 'none'),
+      await create('A look', '葛\u{e0100}飾'),
+      await create('A look of an emoji', '\u2600\ufe0f'),
+      await create('A category', '- [fact] a thought'),
     ]
-    await db.write((tx) => unseenCharacters.up(tx.query as unknown as Kysely<unknown>, 'postgres'))
+    await db.write((tx) => searchAgain.up(tx.query as unknown as Kysely<unknown>, 'postgres'))
     const outdated = await notesWithoutRows(db, 0, 10)
     assert.deepEqual(
       outdated.map(({ id }) => id),
-      hyphened.map(({ id }) => id),
+      changed,
     )
-    assert.equal(await writeOutdatedRows(db), 2)
-    assert.equal(await writeOutdatedRows(db), 0)
-  })
-
-  test('are those of notes with categories, of which an earlier version kept no words', async () => {
-    const db = await open()
-    const { operator } = await installed(db)
-    const { notes, writer, projectId } = await openWorld(db, operator, 'categories')
-    const rest = { directory: '', noteType: null, metadata: null }
-    await notes.create(writer, projectId, { title: 'Plain', content: '- a thought #idea', ...rest })
-    const fact = await notes.create(writer, projectId, { title: 'Fact', content: '- [fact] a thought', ...rest })
-    await db.write((tx) => searchedCategories.up(tx.query as unknown as Kysely<unknown>, 'postgres'))
-    assert.deepEqual(
-      (await notesWithoutRows(db, 0, 10)).map(({ id }) => id),
-      [fact.id],
-    )
-    assert.equal(await writeOutdatedRows(db), 1)
-    assert.equal(await writeOutdatedRows(db), 0)
-  })
-
-  test('are those of notes with emoji, which were no words of an earlier version', async () => {
-    const db = await open()
-    const { operator } = await installed(db)
-    const { notes, writer, projectId } = await openWorld(db, operator, 'pictures')
-    const rest = { directory: '', noteType: null, metadata: null }
-    await notes.create(writer, projectId, { title: 'Plain', content: 'naïve – 東京 → ©', ...rest })
-    const pictured = [
-      await notes.create(writer, projectId, { title: 'Inside', content: 'launch \u{1f680}', ...rest }),
-      await notes.create(writer, projectId, { title: 'Ideas \u{1f4a1}', content: 'none', ...rest }),
-      await notes.create(writer, projectId, { title: 'Town', content: '葛\u{e0100}飾', ...rest }),
-      await notes.create(writer, projectId, { title: 'Sun', content: '\u2600\ufe0f', ...rest }),
-    ]
-    await db.write((tx) => searchedPictures.up(tx.query as unknown as Kysely<unknown>, 'postgres'))
-    assert.deepEqual(
-      (await notesWithoutRows(db, 0, 10)).map(({ id }) => id),
-      pictured.map(({ id }) => id),
-    )
-    assert.equal(await writeOutdatedRows(db), 4)
+    assert.equal(await writeOutdatedRows(db), changed.length)
     assert.equal(await writeOutdatedRows(db), 0)
   })
 

@@ -11,9 +11,7 @@ import * as searchWords from './0008-search-words.ts'
 import * as userHandles from './0009-user-handles.ts'
 import * as waitingReplays from './0010-waiting-replays.ts'
 import * as searchPieces from './0011-search-pieces.ts'
-import * as unseenCharacters from './0012-unseen-characters.ts'
-import * as searchedCategories from './0013-searched-categories.ts'
-import * as searchedPictures from './0014-searched-pictures.ts'
+import * as searchAgain from './0012-search-again.ts'
 
 export interface Migration {
   name: string
@@ -33,7 +31,5 @@ export const MIGRATIONS: readonly Migration[] = [
   userHandles,
   waitingReplays,
   searchPieces,
-  unseenCharacters,
-  searchedCategories,
-  searchedPictures,
+  searchAgain,
 ]
