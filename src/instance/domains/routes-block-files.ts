@@ -71,7 +71,7 @@ export function blockFileRoutes(
         'Domains that are covered already are skipped. So are bad lines, as the masked names of a published list: the answer has each of them.',
       ...admin,
       bodyLimit: LARGEST_FILE,
-      alsoAs: 'text/csv',
+      takes: { 'text/csv': { type: 'string' } },
       schema: { querystring: ImportQuery, body: ImportBody, response: { 200: ImportDocument } },
       async handler(request) {
         const { dry_run: dryRun = false, skip_bad_lines: skipBadLines = true } = request.query

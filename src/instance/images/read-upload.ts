@@ -5,6 +5,12 @@ import type { Upload } from './image-service.ts'
 
 export const IMAGE_TYPES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp']
 const FORM = 'multipart/form-data'
+const PICTURE = { type: 'string', format: 'binary' }
+/** What a body may be, for the documentation. A file in a form may have any name; ours is as good as another. */
+export const UPLOAD_FORMS = {
+  ...Object.fromEntries(IMAGE_TYPES.map((type) => [type, PICTURE])),
+  [FORM]: { type: 'object', required: ['image'], properties: { image: PICTURE, description: { type: 'string' } } },
+}
 
 /** A place for operations whose bodies are pictures: as they are, or as a file in a form. */
 export function uploadScope(server: FastifyInstance, register: (scope: FastifyInstance) => void): void {

@@ -11,7 +11,7 @@ import type { ImageFiles } from './image-files.ts'
 import { IMAGES_PATH } from './image-names.ts'
 import type { ImageService } from './image-service.ts'
 import type { ImageKind } from './image-sizes.ts'
-import { IMAGE_TYPES, readUpload, uploadScope } from './read-upload.ts'
+import { IMAGE_TYPES, readUpload, UPLOAD_FORMS, uploadScope } from './read-upload.ts'
 
 export interface ImageRouteParts {
   images: ImageService
@@ -55,6 +55,7 @@ function adminRoutes(
     summary: `Replace the ${kind} of the instance`,
     description: `The body is a picture (${IMAGE_TYPES.join(', ')}) of at most 10 MiB, or a form with one as a file. All sizes are made from it; it is cropped to their shape.`,
     ...admin,
+    takes: UPLOAD_FORMS,
     bodyLimit: Math.min(MAX_UPLOAD, scope.platform.settings.body_limit),
     schema: { querystring: Query, response: { 200: document } },
     async handler(request) {

@@ -81,6 +81,7 @@ export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
     description:
       'Title and directory decide the path, so this may move the note. The body is replaced; frontmatter that the request does not mention is kept, and null in entity_metadata takes a key away. The same again changes nothing. If-Match: 412 when the note is another by now.',
     ...WRITE,
+    conditions: ['If-Match', 'If-None-Match'],
     schema: { params: NotePath, body: EntityInput, response: { 200: EntityDocument, 201: EntityDocument } },
     async handler(request, reply) {
       const { params, body, headers } = request
@@ -100,6 +101,7 @@ export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
     description:
       'The path stays; title, type and permalink in the edited frontmatter take effect. An edit that cannot be made is 400 and changes nothing. If-Match: 412 when the note is another by now.',
     ...WRITE,
+    conditions: ['If-Match'],
     schema: { params: NotePath, body: EditBody, response: { 200: EntityDocument } },
     async handler(request, reply) {
       const { params, body, headers } = request
@@ -116,6 +118,7 @@ export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
     description:
       'It can be restored from the trash for 30 days. Links to it wait until a note has its name again. An unknown note is answered with deleted: false.',
     ...WRITE,
+    conditions: ['If-Match'],
     schema: { params: NotePath, response: { 200: DeleteAnswer } },
     async handler(request) {
       const { params, headers } = request

@@ -6,6 +6,7 @@ import { PAGE_HEADERS } from './connection/header-blocks.ts'
 import type { Access } from './entry/access.ts'
 import { guard } from './entry/guard.ts'
 import type { RateRule } from './entry/rate-rules.ts'
+import type { JsonSchema } from './input/problem-texts.ts'
 import type { HttpPlatform } from './platform.ts'
 import { routeLabel } from './route/route-label.ts'
 import type { Surface } from './surface.ts'
@@ -17,6 +18,9 @@ export interface RawBody {
   contentType: string
   description: string
 }
+
+/** `If-None-Match` as far as it is `*`: only where there is nothing yet. */
+export type Condition = 'If-Match' | 'If-None-Match'
 
 export interface OperationSchema {
   params?: TSchema
@@ -60,6 +64,10 @@ export interface OperationOptions<S extends OperationSchema = OperationSchema> {
   schema: S
   /** A media type in which body and answers are also taken and given, for the documentation. */
   alsoAs?: string
+  /** Media types in which the body is taken, each with what it holds: beside JSON, or instead where no schema says it is JSON. */
+  takes?: Readonly<Record<string, JsonSchema>>
+  /** Which headers the handler asks before it changes anything, for the documentation. */
+  conditions?: readonly Condition[]
   /** Bytes, where it differs from the surface's. */
   bodyLimit?: number
   /** Tag answers by content and answer `If-None-Match` with 304. */

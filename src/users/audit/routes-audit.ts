@@ -20,6 +20,7 @@ export function auditRoutes(server: FastifyInstance, { db }: UsersDeps): void {
     surface: 'users',
     access: 'audit_logs_read',
     rateLimit: 'users_read',
+    alsoAs: LINES,
     schema: { querystring: AuditQuery, response: { 200: AuditListDocument } },
     async handler(request, reply) {
       const { organizationId } = callerOf(request)

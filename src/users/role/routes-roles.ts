@@ -95,6 +95,7 @@ export function roleRoutes(server: FastifyInstance, deps: UsersDeps): void {
     summary: 'Change a role',
     description: 'Permissions, where given, replace those of the role; the base permissions stay.',
     ...WRITE,
+    conditions: ['If-Match'],
     schema: { params: RolePath, body: RoleUpdateBody, response: { 200: RoleDocument } },
     async handler(request, reply) {
       const { params, body, headers } = request

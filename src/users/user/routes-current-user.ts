@@ -48,6 +48,7 @@ export function currentUserRoutes(server: FastifyInstance, { db, users, document
     surface: 'users',
     access: 'user_self_profile_write',
     rateLimit: 'users_write',
+    conditions: ['If-Match'],
     schema: { body: UserUpdateBody, response: { 200: UserDocument } },
     async handler(request, reply) {
       const principal = callerOf(request)

@@ -116,6 +116,7 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps): void {
     description:
       'Another email address has to be verified again; the handle stays. Roles are changed by other operations.',
     ...MANAGE,
+    conditions: ['If-Match'],
     schema: { params: UserPath, body: UserUpdateBody, response: { 200: UserDocument } },
     async handler(request, reply) {
       const { params, body, headers } = request

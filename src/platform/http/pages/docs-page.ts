@@ -99,6 +99,8 @@ function typeText(schema: JsonSchema): string {
 function curl({ method, path, operation }: Entry): string {
   const lines = [`curl${method === 'GET' ? '' : ` -X ${method}`} "http://localhost:4040${path}"`]
   if (operation['x-access'] !== 'public') lines.push('-H "Authorization: Bearer $TOKEN"')
-  if (operation.requestBody) lines.push('-H "Content-Type: application/json"', "-d '{…}'")
+  const [type] = Object.keys(operation.requestBody?.content ?? {})
+  if (type === 'application/json') lines.push(`-H "Content-Type: ${type}"`, "-d '{…}'")
+  else if (type !== undefined) lines.push(`-H "Content-Type: ${type}"`, '--data-binary @FILE')
   return lines.join(' \\\n  ')
 }

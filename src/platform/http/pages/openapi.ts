@@ -3,9 +3,17 @@ import type { TSchema } from 'typebox'
 import { describeAccess, isOpen } from '../entry/access.ts'
 import { JSON_TYPES } from '../input/json-body.ts'
 import type { JsonSchema } from '../input/problem-texts.ts'
-import { type AnyOperation, idempotencyOf, isRawBody, type RawBody, rateRulesOf } from '../operation.ts'
+import { type AnyOperation, type Condition, idempotencyOf, isRawBody, type RawBody, rateRulesOf } from '../operation.ts'
 import type { HttpPlatform } from '../platform.ts'
 import { SURFACES, type Surface } from '../surface.ts'
+
+interface Parameter {
+  name: string
+  in: string
+  required: boolean
+  schema: JsonSchema
+  description?: string
+}
 
 export interface OpenApiOperation {
   operationId: string
@@ -14,7 +22,7 @@ export interface OpenApiOperation {
   tags: string[]
   deprecated?: boolean
   security: Record<string, string[]>[]
-  parameters: { name: string; in: string; required: boolean; schema: JsonSchema; description?: string }[]
+  parameters: Parameter[]
   requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> }
   responses: Record<
     string,
@@ -48,8 +56,46 @@ const SURFACE_TEXTS: Record<Surface, string> = {
 const text = { type: 'string' }
 const ERROR_SCHEMAS: Record<Surface, JsonSchema> = {
   users: { type: 'object', required: ['errors'], properties: { errors: { type: 'array', items: text, minItems: 1 } } },
-  instance: { type: 'object', required: ['error'], properties: { error: text } },
-  knowledge: { type: 'object', required: ['detail'], properties: { detail: text } },
+  instance: {
+    type: 'object',
+    required: ['error'],
+    properties: {
+      error: text,
+      details: {
+        type: 'object',
+        description: 'Of a malformed request: what is wrong, by member; `base` is the whole body.',
+        additionalProperties: {
+          type: 'array',
+          items: { type: 'object', required: ['error', 'description'], properties: { error: text, description: text } },
+        },
+      },
+    },
+  },
+  knowledge: {
+    type: 'object',
+    required: ['detail'],
+    properties: {
+      detail: text,
+      errors: {
+        type: 'array',
+        description: 'Of a malformed request: what is wrong, and where.',
+        items: {
+          type: 'object',
+          required: ['loc', 'msg', 'type'],
+          properties: {
+            loc: { type: 'array', items: { anyOf: [text, { type: 'integer' }] } },
+            msg: text,
+            type: text,
+          },
+        },
+      },
+      index: { type: 'integer', description: 'Of a batch that changed nothing: which operation failed.' },
+      db_checksum: {
+        anyOf: [text, { type: 'null' }],
+        description: 'Of a note that was changed meanwhile: its checksum now, null when it was deleted.',
+      },
+    },
+  },
   callbacks: {
     type: 'object',
     required: ['code', 'message', 'details'],
@@ -67,6 +113,23 @@ const IDEMPOTENCY_KEY = {
   required: false,
   description: 'A repeat with the same key within 24 hours is answered as the first request was.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
+}
+
+const CONDITIONS: Record<Condition, Parameter> = {
+  'If-Match': {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description: '`ETag` of an earlier answer: 412, and nothing changes, when it is another by now.',
+    schema: { type: 'string' },
+  },
+  'If-None-Match': {
+    name: 'If-None-Match',
+    in: 'header',
+    required: false,
+    description: 'Only when there is none yet, else 412.',
+    schema: { type: 'string', const: '*' },
+  },
 }
 
 /** Everything REST, from the operations themselves: what is not declared there is not served either. */
@@ -112,7 +175,7 @@ function describe(operation: AnyOperation, schemas: Record<string, JsonSchema>):
   }
   for (const status of errorStatuses(operation))
     responses[status] ??= { $ref: `#/components/responses/${errorName(surface)}` }
-  const content = (type: string) => [type, { schema: hoist(schema.body as JsonSchema, schemas) }]
+  const content = bodyContent(operation, schemas)
   const buckets = rateRulesOf(operation).map(({ bucket }) => bucket)
   return {
     operationId: operation.operationId,
@@ -125,13 +188,9 @@ function describe(operation: AnyOperation, schemas: Record<string, JsonSchema>):
       ...parameters('path', schema.params, schemas),
       ...parameters('query', schema.querystring, schemas),
       ...(idempotencyOf(operation) === null ? [] : [IDEMPOTENCY_KEY]),
+      ...(operation.conditions ?? []).map((name) => CONDITIONS[name]),
     ],
-    ...(schema.body && {
-      requestBody: {
-        required: true,
-        content: { ...Object.fromEntries(JSON_TYPES.map(content)), ...otherForm(operation.alsoAs) },
-      },
-    }),
+    ...(Object.keys(content).length > 0 && { requestBody: { required: true, content } }),
     responses,
     'x-access': describeAccess(operation.access),
     ...(buckets.length > 0 && { 'x-rate-limits': buckets }),
@@ -145,12 +204,23 @@ function securityOf({ access }: AnyOperation): Record<string, string[]>[] {
   return access === 'optional' ? [{}, ...schemes] : schemes
 }
 
-function errorStatuses({ access, schema, rateLimit, surface }: AnyOperation): string[] {
+function bodyContent({ schema, alsoAs, takes }: AnyOperation, schemas: Record<string, JsonSchema>) {
+  const content: Record<string, { schema: JsonSchema }> = {}
+  if (schema.body) {
+    for (const type of JSON_TYPES) content[type] = { schema: hoist(schema.body as JsonSchema, schemas) }
+    Object.assign(content, otherForm(alsoAs))
+  }
+  for (const [type, form] of Object.entries(takes ?? {})) content[type] = { schema: form }
+  return content
+}
+
+function errorStatuses({ access, schema, rateLimit, surface, takes, conditions }: AnyOperation): string[] {
   const statuses = isOpen(access) ? [] : ['401', '403']
   if (schema.body || schema.querystring)
     statuses.push(surface === 'knowledge' || surface === 'instance' ? '422' : '400')
   if (schema.params) statuses.push('404')
-  if (schema.body) statuses.push('413', '415')
+  if (conditions) statuses.push('412')
+  if (schema.body || takes) statuses.push('413', '415')
   if (rateLimit !== null) statuses.push('429')
   return [...statuses, 'default']
 }

@@ -1,0 +1,119 @@
+// What whoever generates a client from /openapi.json relies on, asked of the real server.
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import { Compile } from 'typebox/schema'
+import type { OpenApiDocument, OpenApiOperation } from '../../src/platform/http/pages/openapi.ts'
+import { startServer, type TestServer } from '../support/start-server.ts'
+import { client, type TestClient } from '../support/test-client.ts'
+
+let server: TestServer
+let api: TestClient
+let document: OpenApiDocument
+let project: string
+
+before(async () => {
+  server = await startServer()
+  api = client(server)
+  project = (await api.get('/v2/projects', 200)).body.projects[0].external_id
+  document = (await api.get<OpenApiDocument>('/openapi.json', 200)).body
+})
+after(() => server.stop())
+
+function find(operationId: string): { method: string; path: string; operation: OpenApiOperation } {
+  for (const [path, methods] of Object.entries(document.paths))
+    for (const [method, operation] of Object.entries(methods))
+      if (operation.operationId === operationId) return { method: method.toUpperCase(), path, operation }
+  throw new Error(`There is no ${operationId}`)
+}
+
+function answersOf(operationId: string): string[] {
+  const response = find(operationId).operation.responses['200']
+  assert.ok(response && 'content' in response)
+  return Object.keys(response.content ?? {})
+}
+
+const takenBy = (operationId: string) => Object.keys(find(operationId).operation.requestBody?.content ?? {})
+
+test('pictures, files and lines stand in the OpenAPI document with their media types', async () => {
+  const pictures = ['image/jpeg', 'image/png', 'image/gif', 'image/webp', 'multipart/form-data']
+  assert.deepEqual(takenBy('PutInstanceThumbnail'), pictures)
+  assert.deepEqual(takenBy('PutInstanceIcon'), pictures)
+  assert.ok(find('PutInstanceIcon').operation.responses['413'])
+  assert.deepEqual(takenBy('ImportDomainBlocks'), ['application/json', 'application/vnd.api+json', 'text/csv'])
+  assert.deepEqual(answersOf('ImportDomainBlocks'), ['application/json'], 'it is answered as JSON only')
+  assert.deepEqual(answersOf('ListAuditEvents'), ['application/json', 'application/x-ndjson'])
+  const lines = await api.get('/api/v2/audit/events', 200, { headers: { accept: 'application/x-ndjson' } })
+  assert.equal(lines.headers.get('content-type'), 'application/x-ndjson')
+  const page = (await api.get('/docs', 200)).text
+  assert.match(
+    page,
+    /admin\/instance\/icon&quot; \\\n.*\n {2}-H &quot;Content-Type: image\/jpeg&quot; \\\n {2}--data-binary @FILE/,
+  )
+})
+
+test('each operation that asks If-Match names it in the OpenAPI document, and asks it', async () => {
+  const note = (await api.post(`/v2/${project}/knowledge/entities`, 201, { body: { title: 'Tagged' } })).body
+  const user = (await api.get('/api/v2/current_user', 200)).body.data
+  const roleBody = { data: { type: 'roles', attributes: { name: 'Tagged' } } }
+  const role = (await api.post('/api/v2/roles', 200, { body: roleBody })).body.data
+  const userBody = { data: { type: 'users', id: user.id, attributes: { title: 'New' } } }
+  const bodies: Record<string, unknown> = {
+    PutEntity: { title: 'Tagged', content: 'New' },
+    EditEntity: { operation: 'append', content: 'New' },
+    DeleteEntity: undefined,
+    MoveEntity: { destination_path: 'elsewhere.md' },
+    RestoreRevision: { version: 1 },
+    UpdateUser: userBody,
+    UpdateCurrentUser: userBody,
+    UpdateRole: { data: { type: 'roles', id: role.id, attributes: { name: 'New' } } },
+  }
+  const declared = Object.values(document.paths)
+    .flatMap((methods) => Object.values(methods))
+    .filter(({ parameters }) => parameters.some(({ name, in: place }) => name === 'If-Match' && place === 'header'))
+  assert.deepEqual(declared.map(({ operationId }) => operationId).sort(), Object.keys(bodies).sort())
+  const ids: Record<string, string> = {
+    user_id: user.id,
+    role_id: role.id,
+    project_id: project,
+    entity_id: note.external_id,
+  }
+  for (const [operationId, body] of Object.entries(bodies)) {
+    const { method, path, operation } = find(operationId)
+    assert.ok(operation.responses['412'], operationId)
+    const url = path.replace(/\{(\w+)\}/g, (_, name) => ids[name] as string)
+    await api.call(method, url, 412, { body, headers: { 'if-match': '"another"' } })
+  }
+  assert.ok(find('PutEntity').operation.parameters.some(({ name }) => name === 'If-None-Match'))
+  await api.put(`/v2/${project}/knowledge/entities/${note.external_id}`, 412, {
+    body: bodies.PutEntity,
+    headers: { 'if-none-match': '*' },
+  })
+})
+
+test('what an error says beside its text is declared in the OpenAPI document', async () => {
+  const closed = (name: string) => Compile({ ...document.components.schemas[name], additionalProperties: false })
+  const knowledge = closed('KnowledgeError')
+  const entities = `/v2/${project}/knowledge/entities`
+  const note = (await api.post(entities, 201, { body: { title: 'Fresh' } })).body
+  const answers = [
+    await api.post(entities, 422, { body: {} }),
+    await api.post(`/v2/${project}/knowledge/batch`, 422, {
+      body: { atomic: true, operations: [{ op: 'create', title: '...' }] },
+    }),
+    await api.put(`${entities}/${note.external_id}`, 409, {
+      body: { title: 'Fresh', content: 'New' },
+      headers: { 'x-bm-cloud-note-base-checksum': 'another' },
+    }),
+  ]
+  for (const { text, body } of answers) assert.ok(knowledge.Check(body), text)
+  assert.deepEqual([...new Set(answers.flatMap(({ body }) => Object.keys(body)))].sort(), [
+    'db_checksum',
+    'detail',
+    'errors',
+    'index',
+  ])
+  const instance = closed('InstanceError')
+  const refused = await api.post('/api/v1/admin/instance/rules', 422, { body: {} })
+  assert.ok(instance.Check(refused.body), refused.text)
+  assert.deepEqual(Object.keys(JSON.parse(refused.text).details), ['text'])
+})
