@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { listAudit } from '../../src/platform/audit/list.ts'
 import { recordAudit } from '../../src/platform/audit/record.ts'
 import type { Principal, UserId } from '../../src/platform/auth/principal.ts'
+import { AppError } from '../../src/platform/errors/app-error.ts'
 import { PersonalData, type PersonalDataPart } from '../../src/platform/personal-data/personal-data.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { AnonymizeService } from '../../src/users/anonymize/anonymize-service.ts'
@@ -236,6 +237,23 @@ eachDatabase('anonymization', ({ open, openAgain, engine }: DatabaseContext) => 
     for await (const piece of personalData.exportMembers(db, someone)) text += piece
     assert.deepEqual(JSON.parse(`{${text}}`).notes, [{ about: 'broken@example.org' }, 2])
     assert.throws(() => personalData.join(part), /notes/)
+  })
+
+  it('says so when a user can be anonymized later: others changed the same, or storage does not answer', async () => {
+    const db = await open()
+    const causes = [new AppError('aborted', 'Too many changes: repeat'), new AppError('unavailable', 'Storage is away')]
+    const { service, operator, person } = await anonymizing(db, {
+      name: 'notes',
+      async erase() {
+        throw causes.shift() ?? new Error('a defect')
+      },
+      async *exportOf() {},
+    })
+    const ada = await person(ADA)
+    const said = async () => (await service.anonymize(operator, [ada])).errors.map(({ error }) => error)
+    assert.deepEqual(await said(), ['Too many changes: repeat'])
+    assert.deepEqual(await said(), ['Storage is away'])
+    assert.deepEqual(await said(), ['Internal error'])
   })
 
   it('leaves one of two administrators who anonymize each other at the same moment', async () => {

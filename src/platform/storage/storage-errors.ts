@@ -126,7 +126,7 @@ export function toStorageError(error: unknown): unknown {
 }
 
 /** Whether the same would be taken later: nothing is wrong with what was to be written. */
-export function isStorageAway(error: unknown): boolean {
+export function isStorageAway(error: unknown): error is AppError {
   return isAppError(error, 'unavailable') || isAppError(error, 'aborted')
 }
 

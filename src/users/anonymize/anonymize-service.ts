@@ -9,6 +9,7 @@ import { jobKind } from '../../platform/jobs/job-kind.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
 import type { Person, PersonalData } from '../../platform/personal-data/personal-data.ts'
 import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
+import { isStorageAway } from '../../platform/storage/storage-errors.ts'
 import { keepAnAdministrator, refuseOwnAccount } from '../guards.ts'
 import { findUser, updateUser } from '../user/store-users.ts'
 import type { User } from '../user/user.ts'
@@ -139,6 +140,11 @@ export class AnonymizeService {
 
   #verdictOn(error: unknown, userId: UserId): Verdict {
     if (isAppError(error, 'permission_denied')) return { error: error.message }
+    // Nothing is wrong with this user: whoever asks again may succeed, and is told so.
+    if (isStorageAway(error)) {
+      this.#options.log.warn({ err: error, user: userId }, 'a user could not be anonymized now')
+      return { error: error.message }
+    }
     this.#options.log.error({ err: error, user: userId }, 'a user could not be anonymized')
     return { error: 'Internal error' }
   }
