@@ -51,6 +51,13 @@ test('pictures, files and lines stand in the OpenAPI document with their media t
   )
 })
 
+test('no member of a query is required in the OpenAPI document, as none is', () => {
+  for (const [path, methods] of Object.entries(document.paths))
+    for (const { operationId, parameters } of Object.values(methods))
+      for (const { name, in: place, required } of parameters)
+        assert.equal(required, place === 'path', `${operationId} (${path}): ${name}`)
+})
+
 test('each operation that asks If-Match names it in the OpenAPI document, and asks it', async () => {
   const note = (await api.post(`/v2/${project}/knowledge/entities`, 201, { body: { title: 'Tagged' } })).body
   const user = (await api.get('/api/v2/current_user', 200)).body.data

@@ -29,12 +29,15 @@ export function messageSchema(desc: DescMessage, without: readonly string[] = []
   return membersSchema(fields, new Set()) as TSchema
 }
 
-/** What may stand in the query of an address: fields that are one value. */
+/** What may stand in the query of an address: fields that are one value, none of which has to be there. */
 export function querySchema(desc: DescMessage, without: readonly string[], also: Record<string, TSchema>): TSchema {
   const fields = desc.fields.filter(
     ({ localName, fieldKind }) => !without.includes(localName) && fieldKind === 'scalar',
   )
-  return Type.Object({ ...(membersSchema(fields, new Set()).properties as Record<string, TSchema>), ...also })
+  const members = Object.fromEntries(
+    fields.map((field) => [field.jsonName, Type.Optional(fieldSchema(field, new Set()) as TSchema)]),
+  )
+  return Type.Object({ ...members, ...also })
 }
 
 function membersSchema(fields: readonly DescField[], named: Set<string>): Schema {
