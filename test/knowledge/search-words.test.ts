@@ -56,6 +56,15 @@ eachServer('search by words', (notes) => {
     assert.deepEqual(titles(await search(other, { text: 'dampf' })), [])
   })
 
+  test('finds a relation by the beginning of its type, also where no text has the type', async () => {
+    const other = await notes().project('Linked')
+    await other.create({ title: 'From', content: 'See [[Somewhere]].\n' })
+    for (const text of ['links_to', 'lin', 'l*', 't*']) {
+      const { results } = await search(other, { text, entity_types: ['relation'] })
+      assert.equal(results[0]?.relation_type, 'links_to', text)
+    }
+  })
+
   test('answers with the note as it is documented', async () => {
     const { results, ...envelope } = await search(notes(), { text: 'grinds', entity_types: ['entity'] })
     assert.deepEqual(envelope, { current_page: 1, page_size: 10, total: 1, total_is_exact: true, has_more: false })

@@ -221,12 +221,10 @@ export class NoteIndexer {
     if (before?.mark === mark) return
     if (before !== undefined) this.#index.change(DELETE, [number])
     const part = [number, tags === '' ? '' : columnText(tags), columnText(body), scope, stems.join(' ')]
+    // Of parts, too: the type of a plain link stands in no text.
+    this.#addWords(words)
     if (place === '') this.#index.change(INSERT_PART, part)
-    else {
-      // Whatever its parts say stands in the note, too.
-      this.#addWords(words)
-      this.#index.change(INSERT_NOTE, [...part, columnText(title), columnText(headings), columnText(place)])
-    }
+    else this.#index.change(INSERT_NOTE, [...part, columnText(title), columnText(headings), columnText(place)])
     this.#index.change(PUT_WORDS, [number, mark, bytes])
   }
 
