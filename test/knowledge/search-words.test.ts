@@ -46,16 +46,6 @@ eachServer('search by words', (notes) => {
     for (const title of ['C++', 'C#', 'C']) assert.equal(titles(await search(other, { title }))[0], title)
   })
 
-  test('finds a word with soft hyphens by the word, and the word by one with soft hyphens', async () => {
-    const other = await notes().project('Hyphenated')
-    await other.create({ title: 'Hyphens', content: 'Ein Donau\u00addampf\u00adschiff fährt.\n' })
-    await other.create({ title: 'Plain', content: 'Noch ein Donaudampfschiff.\n' })
-    for (const text of ['Donaudampfschiff', 'Donau\u00addampfschiff', '"ein donaudampfschiff"', 'donaudampf*']) {
-      assert.deepEqual(titles(await search(other, { text })).sort(), ['Hyphens', 'Plain'], text)
-    }
-    assert.deepEqual(titles(await search(other, { text: 'dampf' })), [])
-  })
-
   test('finds a relation by the beginning of its type, also where no text has the type', async () => {
     const other = await notes().project('Linked')
     await other.create({ title: 'From', content: 'See [[Somewhere]].\n' })

@@ -3,8 +3,18 @@ import { test } from 'node:test'
 import { eachServer } from './each-server.ts'
 import { marked, search, titles } from './search-api.ts'
 
-eachServer('emoji', (notes) => {
-  test('are found where they stand, marked as a whole, and no others with them', async () => {
+eachServer('search for what is more, or less, than letters', (notes) => {
+  test('finds a word with soft hyphens by the word, and the word by one with soft hyphens', async () => {
+    const other = await notes().project('Hyphenated')
+    await other.create({ title: 'Hyphens', content: 'Ein Donau\u00addampf\u00adschiff fährt.\n' })
+    await other.create({ title: 'Plain', content: 'Noch ein Donaudampfschiff.\n' })
+    for (const text of ['Donaudampfschiff', 'Donau\u00addampfschiff', '"ein donaudampfschiff"', 'donaudampf*']) {
+      assert.deepEqual(titles(await search(other, { text })).sort(), ['Hyphens', 'Plain'], text)
+    }
+    assert.deepEqual(titles(await search(other, { text: 'dampf' })), [])
+  })
+
+  test('finds emoji where they stand, marked as a whole, and no others with them', async () => {
     const moods = await notes().project('Moods')
     await moods.create({ title: 'Sun', content: 'Nice weather ☀️ today.\n' })
     await moods.create({ title: 'Heart', content: 'I ❤️ tea.\n' })
