@@ -31,10 +31,14 @@ export interface CompareLimits {
   lookedUp: number
 }
 
-const LIMITS: CompareLimits = { rows: 5_000, allRows: 50_000, notes: 50_000, lookedUp: 100 }
+export const COMPARE_LIMITS: CompareLimits = { rows: 5_000, allRows: 50_000, notes: 50_000, lookedUp: 100 }
 
 /** More rows than are wanted, unless among those that are looked at fewer pass. */
-export async function comparedRows(search: ComparedSearch, wanted: number, limits = LIMITS): Promise<Candidates> {
+export async function comparedRows(
+  search: ComparedSearch,
+  wanted: number,
+  limits = COMPARE_LIMITS,
+): Promise<Candidates> {
   const { reader, expression, filters } = search
   const found = new Map<number, Micros>()
   let comparedTo: number | null = null

@@ -3,12 +3,10 @@ import type { Project } from '../../note/note.ts'
 import { matchExpression } from '../index/match-expression.ts'
 import { beginningsOf, matchingRows } from '../index/store-search-index.ts'
 import type { Node } from '../question/question.ts'
+import { COMPARE_LIMITS } from './compared-rows.ts'
 import { begunWords } from './find-by-tree.ts'
 import { KnownRows } from './known-rows.ts'
 import { isOnlyProject, noteNumber } from './store-search-notes.ts'
-
-// As where rows are compared with the notes that changed (compared-rows.ts).
-const LIMITS = { rows: 5_000, allRows: 50_000, lookedUp: 100 }
 
 /** Rows of these notes, by number, that have what the tree says. The caller awaits `searchIndex.caughtUp()` first. */
 export async function rowsHaving(
@@ -28,7 +26,8 @@ export async function rowsHaving(
     common: new Set(),
     notes,
   })
-  const found = await matchingRows(reader, expression, LIMITS.rows + 1)
-  const first = { numbers: found.slice(0, LIMITS.rows), isLast: found.length <= LIMITS.rows }
-  return new Set(await new KnownRows(reader, expression, first, LIMITS).rowsOf(noteIds))
+  const { rows } = COMPARE_LIMITS
+  const found = await matchingRows(reader, expression, rows + 1)
+  const first = { numbers: found.slice(0, rows), isLast: found.length <= rows }
+  return new Set(await new KnownRows(reader, expression, first, COMPARE_LIMITS).rowsOf(noteIds))
 }
