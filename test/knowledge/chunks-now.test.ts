@@ -29,7 +29,7 @@ eachDatabase('parts of a note that are near in meaning', ({ open }) => {
     const [note, coffee, rockets] = [near('note', 0), near('observation', 0), near('observation', 1)]
     const [roaster, cafe] = [near('relation', 0), near('relation', 1)]
     const all = [note, coffee, rockets, roaster, cafe]
-    const now = () => chunksNow(db, world.project.id, modelId, all)
+    const now = () => chunksNow(db, { projectId: world.project.id, modelId }, all)
     const edit = (operation: object) =>
       world.notes.edit(world.writer, { projectId: world.projectId, noteId }, operation as never, {})
     const replace = (from: string, content: string) =>

@@ -2,6 +2,7 @@ import type { Reader } from '../../../platform/storage/database.ts'
 import { observationHash, relationHash } from '../../semantic/chunk/chunk-note.ts'
 import type { NearChunk } from '../../semantic/search/near-chunk.ts'
 import { type ChangedNote, isBehind, notesChangedSince } from '../../semantic/sync/store-changed-since.ts'
+import type { SyncKey } from '../../semantic/sync/store-sync.ts'
 import { hitObservations, hitRelations } from '../answer/store-search-hits.ts'
 import { hitKey } from '../hit.ts'
 import { embeddedParts, observationsOf, relationsOf, type StoredPart } from './store-chunks-now.ts'
@@ -16,21 +17,16 @@ const MOST_READ = 1_000_000
  */
 export async function chunksNow(
   reader: Reader,
-  projectId: number,
-  modelId: number,
+  key: SyncKey,
   chunks: readonly NearChunk[],
 ): Promise<readonly NearChunk[]> {
   const parts = chunks.filter(({ kind }) => kind !== 'note')
-  if (parts.length === 0 || !(await isBehind(reader, { projectId, modelId }))) return chunks
+  if (parts.length === 0 || !(await isBehind(reader, key))) return chunks
   const noteIds = [...new Set(parts.map(({ noteId }) => noteId))]
-  const changed = new Map(
-    (await notesChangedSince(reader, { projectId, modelId }, noteIds)).map((note) => [note.id, note]),
-  )
+  const changed = new Map((await notesChangedSince(reader, key, noteIds)).map((note) => [note.id, note]))
   const doubtful = parts.filter(({ noteId }) => changed.has(noteId))
   if (doubtful.length === 0) return chunks
-  const hashes = new Map(
-    (await embeddedParts(reader, projectId, modelId, doubtful)).map((part) => [hitKey(part), part.hash]),
-  )
+  const hashes = new Map((await embeddedParts(reader, key, doubtful)).map((part) => [hitKey(part), part.hash]))
   const isThere = new Set(
     hashed(changed, await partsAt(reader, doubtful)).flatMap((part) => {
       const key = hitKey(part)

@@ -144,7 +144,7 @@ export class MeaningSearch {
     if (excludedOf(request.question.tree) !== null) await searchIndex.caughtUp(project)
     const minSimilarity = request.minSimilarity ?? settings.min_similarity ?? provider.model.minSimilarity
     return db.read(async (snapshot) => {
-      const chunks = await chunksNow(snapshot, project.id, modelId, nearest)
+      const chunks = await chunksNow(snapshot, { projectId: project.id, modelId }, nearest)
       const all = nearRows(chunks)
       const near = all.filter(({ similarity }) => similarity >= minSimilarity)
       const passed = await passing(snapshot, project, near, request.filters)

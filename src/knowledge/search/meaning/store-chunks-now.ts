@@ -4,19 +4,15 @@ import type { Reader } from '../../../platform/storage/database.ts'
 import { numbersIn } from '../../../platform/storage/json-list.ts'
 import { statement } from '../../../platform/storage/statement.ts'
 import type { NearChunk } from '../../semantic/search/near-chunk.ts'
+import type { SyncKey } from '../../semantic/sync/store-sync.ts'
 import '../../semantic/tables.ts'
 import '../../tables.ts'
 import { ROW_KINDS, type RowKind } from '../row-number.ts'
 
-interface ModelKey {
-  projectId: number
-  modelId: number
-}
-
 export type EmbeddedPart = Pick<NearChunk, 'noteId' | 'kind' | 'position'> & { hash: string }
 
 const embedded = statement<
-  ModelKey & { parts: string },
+  SyncKey & { parts: string },
   { note_id: number; kind: number; position: number; hash: string }
 >((_query, p, engine) => {
   const wanted =
@@ -36,12 +32,11 @@ const KINDS = Object.keys(ROW_KINDS) as readonly RowKind[]
 /** The parts whose vectors have these places. */
 export async function embeddedParts(
   reader: Reader,
-  projectId: number,
-  modelId: number,
+  key: SyncKey,
   parts: readonly Pick<NearChunk, 'noteId' | 'kind' | 'position'>[],
 ): Promise<EmbeddedPart[]> {
   const list = parts.map(({ noteId, kind, position }) => [noteId, ROW_KINDS[kind], position])
-  const rows = await reader.run(embedded, { projectId, modelId, parts: JSON.stringify(list) })
+  const rows = await reader.run(embedded, { ...key, parts: JSON.stringify(list) })
   return rows.map(({ note_id: noteId, kind, position, hash }) => {
     return { noteId, kind: KINDS[kind] as RowKind, position, hash }
   })
