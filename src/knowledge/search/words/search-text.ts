@@ -56,8 +56,8 @@ const UNSPACED_STRETCH = new RegExp(
   'gu',
 )
 const UNSPACED_WORD = new RegExp(String.raw`^[${UNSPACED_SCRIPTS}\ue000-\uf8ff]{1,2}$`, 'u')
-// All of them stand behind the alphabets; most texts that are not plain hold none.
-const MAYBE_UNSPACED = /[\u0e00-\u109f\u1100-\uffff]/
+// Scripts without spaces, and pictures; most texts that are not plain hold none.
+const BEHIND_ALPHABETS = /[\u0e00-\u109f\u1100-\uffff]/
 
 /** For a column of SQLite's index. */
 export function columnText(text: string): string {
@@ -142,19 +142,16 @@ function words(text: string, isKept: boolean): string[] {
   if (isAscii(text)) return (text.toLowerCase().match(ASCII_WORD) ?? []).map(cut)
   const found: string[] = []
   for (const [run] of folded(text).matchAll(WORD)) {
-    if (IS_PICTURE.test(run)) found.push(pictureWord(run))
-    else if (MAYBE_UNSPACED.test(run)) addMixed(found, run, isKept)
-    else found.push(cut(run.replace(NO_LETTERS_THERE, toPrivateUse)))
+    if (!BEHIND_ALPHABETS.test(run)) found.push(cut(run.replace(NO_LETTERS_THERE, toPrivateUse)))
+    else if (IS_PICTURE.test(run)) found.push(pictureWord(run))
+    else addMixed(found, run, isKept)
   }
   return found
 }
 
 /** By the numbers of its characters, none of which is the beginning of another. */
 function pictureWord(picture: string): string {
-  return Array.from(picture, (character) => character.codePointAt(0)).reduce<string>(
-    (word, code) => `${word}${code}`,
-    PICTURE_MARK,
-  )
+  return PICTURE_MARK + Array.from(picture, (character) => character.codePointAt(0)).join('')
 }
 
 function folded(text: string): string {
