@@ -17,7 +17,7 @@ export interface TextBlock {
 // Deeper text is still read, but as paragraphs. Lazy lines of a quote cost a pass for every quote around them.
 const MAX_LEVEL = 100
 const MAX_QUOTES = 8
-// Of a longer list no more are read in one go, as far as they go.
+// Of a long list so many are read in one go, and the rest of the item that they end in.
 const LIST_LINES = 500
 // A row of signs is a rule.
 const ITEM = /(?:([-+*]) (?!\1)|\d{1,9}[.)] )\S/y
@@ -72,7 +72,7 @@ export function readBlocks(body: string): TextBlock[] {
   return atOnce(readingBlocks(body))
 }
 
-/** The same, which can be left alone between two blocks that contain one another not, and between items of a long list. */
+/** The same, which can be left alone behind each block that no other contains, and between items of a long list. */
 export function* readingBlocks(body: string): Steps<TextBlock[]> {
   const source = withLineFeeds(body)
   return plainBlocks(source) ?? (yield* readingByRules(source))
@@ -141,7 +141,7 @@ function nextItem(state: BlockState, from: number): number {
   return Math.min(line, state.lineMax)
 }
 
-/** Whether an item begins there at the margin, which ends whatever stands in the item before it. Of some it is not known. */
+/** Whether an item begins there at the margin, which ends whatever stands in the item before it. False also for some that do. */
 function isItem({ src, bMarks }: BlockState, line: number): boolean {
   ITEM.lastIndex = bMarks[line] as number
   return ITEM.test(src)
