@@ -17,7 +17,11 @@ function numberOf(engine: Engine): RawBuilder<number> {
 }
 
 function matches(engine: Engine, expression: string): RawBuilder<boolean> {
-  return engine === 'sqlite' ? sql`note_search match ${expression}` : sql`s.document @@ ${expression}::tsquery`
+  if (engine === 'sqlite') return sql`note_search match ${expression}`
+  const isMatching = sql<boolean>`s.document @@ ${expression}::tsquery`
+  // NOTE Asked once more of the row itself: while PostgreSQL adds new rows to its index, one word after the other, a word that must not
+  // be there may be missing in it. `coalesce` is what the index cannot answer.
+  return expression.includes('!') ? sql`(${isMatching} and coalesce(${isMatching}, false))` : isMatching
 }
 
 /** Whether row `s` matches, be it split or not. */
