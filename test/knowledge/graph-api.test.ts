@@ -89,7 +89,8 @@ test('the graph is answered at both addresses, only to those who may read, and r
     for (const query of ['limit=0', 'limit=10001', 'limit=x', 'limit=1&limit=2']) {
       await api.get(`${base}/${path}?${query}`, 422)
     }
-    await api.get(`${base}/${path}?cursor=nonsense`, 400)
+    const { cursor } = (await api.get(`${base}/knowledge/changes`, 200)).body
+    for (const wrong of ['nonsense', cursor]) await api.get(`${base}/${path}?cursor=${wrong}`, 400)
     for (const unknown of ['01a1de13-85d1-7067-8ef8-905e447295bf', 'main', '1']) {
       const { body } = await api.get(`/v2/${unknown}/${path}`, 404)
       assert.ok(body.detail.includes(unknown))
@@ -98,6 +99,6 @@ test('the graph is answered at both addresses, only to those who may read, and r
   const { body } = await api.get(`${base}/knowledge/graph?directory=..%2Fetc`, 400)
   assert.equal(typeof body.detail, 'string')
   await api.get(`${base}/knowledge/graph?note_type=`, 422)
-  const cursor = Buffer.from('1:0:elsewhere/a.md').toString('base64url')
+  const cursor = Buffer.from('path:0:elsewhere/a.md').toString('base64url')
   await api.get(`${base}/knowledge/graph?directory=x&cursor=${cursor}`, 400)
 })

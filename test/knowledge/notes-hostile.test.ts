@@ -184,7 +184,7 @@ eachServer('hostile input', (api) => {
     assert.equal((await ask('/knowledge/graph?note_type=nul_%00type')).nodes.length, 1)
     assert.deepEqual((await ask('/knowledge/graph?note_type=%00')).nodes, [])
     await ask('/knowledge/graph?directory=%00', 400)
-    const cursor = Buffer.from('1:0:a\0b').toString('base64url')
+    const cursor = Buffer.from('path:0:a\0b').toString('base64url')
     for (const list of ['graph', 'orphans']) {
       assert.match((await ask(`/knowledge/${list}?cursor=${cursor}`, 400)).detail, /cursor/)
     }

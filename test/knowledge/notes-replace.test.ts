@@ -215,6 +215,18 @@ describe('preconditions', () => {
     await notes.put(newId(), { title: 'Not there yet' }, 201, none)
   })
 
+  test('If-None-Match with tags writes only what is none of these', async () => {
+    const id = newId()
+    const { body } = await notes.put(id, { title: 'One of them', content: 'first' }, 201, {
+      'if-none-match': `"${OLD}"`,
+    })
+    for (const tag of [`"${body.checksum}"`, `W/"${body.checksum}"`, `"${OLD}", "${body.checksum}"`]) {
+      await notes.put(id, { title: 'One of them', content: 'second' }, 412, { 'if-none-match': tag })
+    }
+    assert.equal((await notes.get(id)).checksum, body.checksum)
+    await notes.put(id, { title: 'One of them', content: 'second' }, 200, { 'if-none-match': `"${OLD}"` })
+  })
+
   test('x-bm-cloud-note-base-checksum: stale is 409 with the checksum that is stored, and nothing comes to life again', async () => {
     const header = 'x-bm-cloud-note-base-checksum'
     const { body } = await notes.put(note.external_id, wish(), 409, { [header]: OLD })

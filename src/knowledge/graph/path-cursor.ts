@@ -6,13 +6,14 @@ export interface PathCursor {
   total: number
 }
 
-const FORM = /^1:(\d{1,15}):/
+// Unlike cursors of other lists.
+const FORM = /^path:(\d{1,15}):/
 // A path has at most 500 characters; nobody got a cursor as long as this from us.
 const LONGEST = 4_000
 
 /** Opaque to clients: they give back what they got. */
 export function encodePathCursor({ path, total }: PathCursor): string {
-  return Buffer.from(`1:${total}:${path}`).toString('base64url')
+  return Buffer.from(`path:${total}:${path}`).toString('base64url')
 }
 
 export function decodePathCursor(cursor: string): PathCursor {

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../platform/errors/app-error.ts'
-import { requireMatch } from '../../platform/http/answer/etag.ts'
+import { matchesNone, requireMatch } from '../../platform/http/answer/etag.ts'
 import type { Note } from './note.ts'
 
 /** What the caller knew of a note when it decided to change it. */
@@ -28,8 +28,12 @@ export function etagOf({ checksum }: Pick<Note, 'checksum'>): string {
 export function checkPreconditions(note: Note | undefined, preconditions: Preconditions): void {
   const { ifMatch, ifNoneMatch, baseChecksum } = preconditions
   requireMatch(ifMatch, note === undefined ? null : etagOf(note), 'strong')
-  if (ifNoneMatch?.trim() === '*' && note !== undefined) {
-    throw new AppError('precondition_failed', 'The note exists already, and If-None-Match: * asks that it does not')
+  if (note !== undefined && matchesNone(ifNoneMatch, etagOf(note))) {
+    const message =
+      ifNoneMatch?.trim() === '*'
+        ? 'The note exists already, and If-None-Match: * asks that it does not'
+        : 'The note is what If-None-Match names, and it asks that it is not'
+    throw new AppError('precondition_failed', message)
   }
   if (baseChecksum === undefined || baseChecksum === note?.checksum) return
   const message =

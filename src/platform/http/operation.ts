@@ -19,7 +19,7 @@ export interface RawBody {
   description: string
 }
 
-/** `If-None-Match` as far as it is `*`: only where there is nothing yet. */
+/** `If-None-Match` with `*`: only where there is nothing yet; with tags: only where it is none of these. */
 export type Condition = 'If-Match' | 'If-None-Match'
 
 export interface OperationSchema {

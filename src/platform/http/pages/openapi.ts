@@ -127,8 +127,8 @@ const CONDITIONS: Record<Condition, Parameter> = {
     name: 'If-None-Match',
     in: 'header',
     required: false,
-    description: 'Only when there is none yet, else 412.',
-    schema: { type: 'string', const: '*' },
+    description: '`*`: only when there is none yet, else 412. With an `ETag`: only when it is another.',
+    schema: { type: 'string' },
   },
 }
 
