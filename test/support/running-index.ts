@@ -1,5 +1,6 @@
 import { openSearchIndex, type SearchIndex } from '../../src/knowledge/search/index/search-index.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
+import { isAppError } from '../../src/platform/errors/app-error.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { silentLogger } from './silent-logger.ts'
 
@@ -16,6 +17,17 @@ async function start(db: Database): Promise<SearchIndex> {
   const index = openSearchIndex({ db, clock: new SystemClock(), log: silentLogger() })
   await runUntilClosed(db, index)
   return index
+}
+
+/** Waits longer than any request does: for very many rows on a machine that has much else to do. */
+export async function caughtUpAtLast(index: SearchIndex): Promise<void> {
+  for (;;) {
+    try {
+      return await index.caughtUp()
+    } catch (error) {
+      if (!isAppError(error, 'unavailable')) throw error
+    }
+  }
 }
 
 /** Answers when it has everything that is there. */
