@@ -12,7 +12,7 @@ let document: OpenApiDocument
 let project: string
 
 before(async () => {
-  server = await startServer()
+  server = await startServer({ mode: 'serve' })
   api = client(server)
   project = (await api.get('/v2/projects', 200)).body.projects[0].external_id
   document = (await api.get<OpenApiDocument>('/openapi.json', 200)).body
@@ -123,4 +123,38 @@ test('what an error says beside its text is declared in the OpenAPI document', a
   const refused = await api.post('/api/v1/admin/instance/rules', 422, { body: {} })
   assert.ok(instance.Check(refused.body), refused.text)
   assert.deepEqual(Object.keys(JSON.parse(refused.text).details), ['text'])
+})
+
+test('headers of answers stand in the OpenAPI document as they are sent', async () => {
+  const entities = `/v2/${project}/knowledge/entities`
+  const note = await api.post(entities, 201, { body: { title: 'With headers' } })
+  const at = `${entities}/${note.body.external_id}`
+  const roleBody = { data: { type: 'roles', attributes: { name: 'With headers' } } }
+  const role = (await api.post('/api/v2/roles', 200, { body: roleBody })).body.data
+  const user = (await api.get('/api/v2/current_user', 200)).body.data
+  await api.post('/api/v1/admin/domain_allows', 200, { body: { domain: 'one.example' } })
+  await api.post('/api/v1/admin/domain_allows', 200, { body: { domain: 'two.example' } })
+  const answers: Record<string, { status: number; headers: Headers }> = {
+    CreateEntity: note,
+    GetEntity: await api.get(at, 200),
+    GetResource: await api.get(`/v2/${project}/resource/${note.body.external_id}`, 200),
+    PutEntity: await api.put(at, 200, { body: { title: 'With headers', content: 'New' } }),
+    EditEntity: await api.patch(at, 200, { body: { operation: 'append', content: 'New' } }),
+    ListRevisions: await api.get(`${at}/revisions`, 200),
+    projects_create: await api.post('/v2/projects', 201, { body: { name: 'With headers' } }),
+    GetRole: await api.get(`/api/v2/roles/${role.id}`, 200),
+    ListRoles: await api.get('/api/v2/roles', 200),
+    GetUser: await api.get(`/api/v2/users/${user.id}`, 200),
+    GetInstance: await api.get('/api/v2/instance', 200),
+    GetInstanceV1: await api.get('/api/v1/instance', 200),
+    ListDomainAllows: await api.get('/api/v1/admin/domain_allows?limit=1', 200),
+    ListCallbackExecutions: await api.get('/namespaces/default/callbacks', 200),
+  }
+  const known = Object.keys(document.components.headers)
+  for (const [operationId, { status, headers }] of Object.entries(answers)) {
+    const response = find(operationId).operation.responses[status]
+    assert.ok(response && 'headers' in response, operationId)
+    const declared = Object.keys(response.headers).filter((name) => name !== 'Idempotent-Replayed')
+    assert.deepEqual(declared.sort(), known.filter((name) => headers.has(name)).sort(), operationId)
+  }
 })

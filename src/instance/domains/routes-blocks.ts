@@ -26,6 +26,7 @@ export function blockRoutes(
     summary: 'List domain blocks, newest first',
     description: 'The Link header leads to the pages after and before.',
     ...admin,
+    sends: ['Link'],
     schema: { querystring: PageQuery, response: { 200: BlockList } },
     async handler(request, reply) {
       const bounds = pageBounds(request.query)

@@ -42,6 +42,7 @@ export function namedDomainRoutes(
     summary: `List the ${many}, newest first`,
     description: 'The Link header leads to the pages after and before.',
     ...admin,
+    sends: ['Link'],
     schema: { querystring: PageQuery, response: { 200: Type.Array(NamedDomainDocument) } },
     async handler(request, reply) {
       const bounds = pageBounds(request.query)

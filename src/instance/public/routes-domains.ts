@@ -108,6 +108,7 @@ function searchRoute(server: FastifyInstance, parts: PublicRouteParts): void {
     surface: 'instance',
     access: 'bearer',
     rateLimit: parts.rateLimit,
+    sends: ['ETag'],
     schema: {
       querystring: Type.Object({
         q: Type.Optional(Type.Array(Type.String(), { description: 'The beginning of a name.' })),

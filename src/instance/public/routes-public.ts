@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import type { RateRule } from '../../platform/http/entry/rate-rules.ts'
-import { operation } from '../../platform/http/operation.ts'
+import { operation, type SentHeader } from '../../platform/http/operation.ts'
 import { under } from '../admin-operations.ts'
 import { instanceDomain } from '../instance-domain.ts'
 import { recordNotFound } from '../invalid.ts'
@@ -44,13 +44,15 @@ export interface PublicOperation {
   description?: string
   schema: TSchema
   deprecated?: boolean
+  /** Beside the tag that they all have. */
+  sends?: readonly SentHeader[]
   handler(request: FastifyRequest, reply: FastifyReply): Answer
 }
 
 export function publicOperation(
   server: FastifyInstance,
   rateLimit: readonly RateRule[],
-  { path, schema, ...rest }: PublicOperation,
+  { path, schema, sends = [], ...rest }: PublicOperation,
 ): void {
   operation(server, {
     method: 'GET',
@@ -60,6 +62,7 @@ export function publicOperation(
     surface: 'instance',
     access: 'bearer',
     rateLimit,
+    sends: ['ETag', ...sends],
     schema: { response: { 200: schema } },
   })
 }
@@ -83,6 +86,7 @@ export function publicRoutes(server: FastifyInstance, parts: PublicRouteParts): 
     description: 'In whitelist mode for users only. GET /api/v2/instance takes its place.',
     schema: InstanceV1Document,
     deprecated: true,
+    sends: ['Link', 'Deprecation'],
     handler: (request, reply) => withView(face.counted(), (view) => sendV1(parts, view, request, reply)),
   })
   add({
@@ -163,6 +167,7 @@ function termsByDate(server: FastifyInstance, { face, bodies, rateLimit }: Publi
     surface: 'instance',
     access: 'bearer',
     rateLimit,
+    sends: ['ETag'],
     schema: {
       params: Type.Object({ date: Type.String({ description: 'YYYY-MM-DD' }) }),
       response: { 200: TermsOfService },

@@ -82,6 +82,7 @@ export function revisionRoutes(server: FastifyInstance, deps: KnowledgeDeps): vo
     description:
       'Makes a new version; the path of the note stays as it is. If-Match: 412 when the note is another by now.',
     ...WRITE,
+    sends: ['ETag'],
     conditions: ['If-Match'],
     schema: { params: NotePath, body: RestoreBody, response: { 200: EntityDocument } },
     async handler(request, reply) {

@@ -50,6 +50,7 @@ export function trashRoutes(server: FastifyInstance, deps: KnowledgeDeps): void 
     surface: 'knowledge',
     access: 'notes_write',
     rateLimit: null,
+    sends: ['ETag'],
     schema: { params: NotePath, body: TrashRestoreBody, response: { 200: EntityDocument } },
     async handler(request, reply) {
       const { params, body } = request

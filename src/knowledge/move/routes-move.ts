@@ -28,6 +28,7 @@ export function moveRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
     description:
       'Its id, its edges and its permalink stay; the old path keeps leading to it. 400 when the destination is taken or cannot be used.',
     ...WRITE,
+    sends: ['ETag'],
     conditions: ['If-Match'],
     schema: { params: NotePath, body: MoveBody, response: { 200: MovedDocument } },
     async handler(request, reply) {

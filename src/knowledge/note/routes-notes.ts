@@ -41,6 +41,7 @@ export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
       'Never changes a note that exists: 409 when its path, or one that differs only in spelling, is taken. The path is made from directory and title. Links of other notes that wait for this name are bound to it.',
     ...WRITE,
     idempotent: { isCallersOwn: true, remake: createdNote },
+    sends: ['ETag', 'Location'],
     schema: { params: ProjectPath, body: EntityInput, response: { 201: EntityDocument } },
     async handler(request, reply) {
       const { project_id: projectId } = request.params
@@ -64,6 +65,7 @@ export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
     summary: 'Get a note',
     description: 'With its text, its observations, and its relations in both directions.',
     ...READ,
+    sends: ['ETag'],
     schema: { params: NotePath, response: { 200: EntityDocument } },
     async handler(request, reply) {
       const { etag, body } = await notes.get(placeOf(request.params))
@@ -81,6 +83,7 @@ export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
     description:
       'Title and directory decide the path, so this may move the note. The body is replaced; frontmatter that the request does not mention is kept, and null in entity_metadata takes a key away. The same again changes nothing. If-Match: 412 when the note is another by now.',
     ...WRITE,
+    sends: ['ETag'],
     conditions: ['If-Match', 'If-None-Match'],
     schema: { params: NotePath, body: EntityInput, response: { 200: EntityDocument, 201: EntityDocument } },
     async handler(request, reply) {
@@ -101,6 +104,7 @@ export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
     description:
       'The path stays; title, type and permalink in the edited frontmatter take effect. An edit that cannot be made is 400 and changes nothing. If-Match: 412 when the note is another by now.',
     ...WRITE,
+    sends: ['ETag'],
     conditions: ['If-Match'],
     schema: { params: NotePath, body: EditBody, response: { 200: EntityDocument } },
     async handler(request, reply) {

@@ -52,6 +52,7 @@ export function projectRoutes(server: FastifyInstance, deps: KnowledgeDeps): voi
     description: 'Asking for one that exists already, with the same name and path, is answered with 200.',
     ...WRITE,
     idempotent: {},
+    sends: ['Location'],
     schema: { body: ProjectCreateBody, response: { 200: ProjectStatus, 201: ProjectStatus } },
     async handler(request, reply) {
       const { name, path, set_default: setDefault } = request.body

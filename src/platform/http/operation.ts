@@ -22,6 +22,8 @@ export interface RawBody {
 /** `If-None-Match` with `*`: only where there is nothing yet; with tags: only where it is none of these. */
 export type Condition = 'If-Match' | 'If-None-Match'
 
+export type SentHeader = 'ETag' | 'Location' | 'Link' | 'Deprecation'
+
 export interface OperationSchema {
   params?: TSchema
   querystring?: TSchema
@@ -68,6 +70,8 @@ export interface OperationOptions<S extends OperationSchema = OperationSchema> {
   takes?: Readonly<Record<string, JsonSchema>>
   /** Which headers the handler asks before it changes anything, for the documentation. */
   conditions?: readonly Condition[]
+  /** Which headers the handler gives its answers, for the documentation. */
+  sends?: readonly SentHeader[]
   /** Bytes, where it differs from the surface's. */
   bodyLimit?: number
   /** Tag answers by content and answer `If-None-Match` with 304. */

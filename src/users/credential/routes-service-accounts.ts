@@ -20,6 +20,7 @@ export function serviceAccountRoutes(server: FastifyInstance, deps: UsersDeps): 
     surface: 'users',
     access: 'service_account_write',
     rateLimit: 'users_write',
+    sends: ['Location'],
     schema: { body: UserCreateBody, response: { 201: UserDocument } },
     async handler(request, reply) {
       const account = await serviceAccounts.create(callerOf(request), newUserOf(request.body), clientOf(request))

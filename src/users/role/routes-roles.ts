@@ -68,6 +68,7 @@ export function roleRoutes(server: FastifyInstance, deps: UsersDeps): void {
     summary: 'Create a role',
     description: 'The base read permissions belong to every role and are added.',
     ...WRITE,
+    sends: ['ETag'],
     schema: { body: RoleCreateBody, response: { 200: RoleDocument } },
     async handler(request, reply) {
       const wish = { ...roleWish(request.body), name: request.body.data.attributes.name }
@@ -82,6 +83,7 @@ export function roleRoutes(server: FastifyInstance, deps: UsersDeps): void {
     operationId: 'GetRole',
     summary: 'Get a role',
     ...READ,
+    sends: ['ETag'],
     schema: { params: RolePath, response: { 200: RoleDocument } },
     async handler(request, reply) {
       return answer(reply, await reader.get(callerOf(request), pathId('Role', request.params.role_id)))
@@ -95,6 +97,7 @@ export function roleRoutes(server: FastifyInstance, deps: UsersDeps): void {
     summary: 'Change a role',
     description: 'Permissions, where given, replace those of the role; the base permissions stay.',
     ...WRITE,
+    sends: ['ETag'],
     conditions: ['If-Match'],
     schema: { params: RolePath, body: RoleUpdateBody, response: { 200: RoleDocument } },
     async handler(request, reply) {
@@ -126,6 +129,7 @@ export function roleRoutes(server: FastifyInstance, deps: UsersDeps): void {
     operationId: 'CloneRole',
     summary: 'Make a new role with the permissions of another one',
     ...WRITE,
+    sends: ['ETag'],
     schema: { params: RolePath, body: RoleCloneBody, response: { 200: RoleDocument } },
     async handler(request, reply) {
       const { name, receives_permissions_from: receivesPermissionsFrom } = request.body.data.attributes

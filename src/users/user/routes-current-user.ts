@@ -29,6 +29,7 @@ export function currentUserRoutes(server: FastifyInstance, { db, users, document
     surface: 'users',
     access: 'signed_in',
     rateLimit: 'users_read',
+    sends: ['ETag'],
     schema: { response: { 200: UserDocument } },
     async handler(request, reply) {
       const principal = callerOf(request)
@@ -48,6 +49,7 @@ export function currentUserRoutes(server: FastifyInstance, { db, users, document
     surface: 'users',
     access: 'user_self_profile_write',
     rateLimit: 'users_write',
+    sends: ['ETag'],
     conditions: ['If-Match'],
     schema: { body: UserUpdateBody, response: { 200: UserDocument } },
     async handler(request, reply) {

@@ -86,6 +86,7 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps): void {
     surface: 'users',
     access: 'user_access_invite',
     rateLimit: 'users_write',
+    sends: ['ETag', 'Location'],
     schema: { body: UserCreateBody, response: { 201: UserDocument } },
     async handler(request, reply) {
       const input = newUserOf(request.body)
@@ -104,6 +105,7 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps): void {
     operationId: 'GetUser',
     summary: 'Get a user',
     ...READ_OR_SELF,
+    sends: ['ETag'],
     schema: { params: UserPath, response: { 200: UserDocument } },
     handler: getUser,
   })
@@ -116,6 +118,7 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps): void {
     description:
       'Another email address has to be verified again; the handle stays. Roles are changed by other operations.',
     ...MANAGE,
+    sends: ['ETag'],
     conditions: ['If-Match'],
     schema: { params: UserPath, body: UserUpdateBody, response: { 200: UserDocument } },
     async handler(request, reply) {
@@ -149,6 +152,7 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps): void {
     operationId: 'ListUserOrganizations',
     summary: 'Get a user with its organizations',
     ...READ_OR_SELF,
+    sends: ['ETag'],
     schema: { params: UserPath, response: { 200: UserDocument } },
     handler: getUser,
   })

@@ -6,6 +6,7 @@ import type { JsonSchema } from '../input/problem-texts.ts'
 import { type AnyOperation, type Condition, idempotencyOf, isRawBody, type RawBody, rateRulesOf } from '../operation.ts'
 import type { HttpPlatform } from '../platform.ts'
 import { SURFACES, type Surface } from '../surface.ts'
+import { failureHeaders, HEADERS, type HeaderRefs, sentHeaders } from './openapi-headers.ts'
 
 interface Parameter {
   name: string
@@ -26,7 +27,7 @@ export interface OpenApiOperation {
   requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> }
   responses: Record<
     string,
-    { description: string; content?: Record<string, { schema?: JsonSchema }> } | { $ref: string }
+    { description: string; headers: HeaderRefs; content?: Record<string, { schema?: JsonSchema }> } | { $ref: string }
   >
   'x-access': string
   'x-rate-limits'?: string[]
@@ -41,6 +42,7 @@ export interface OpenApiDocument {
   components: {
     schemas: Record<string, JsonSchema>
     responses: Record<string, object>
+    headers: Record<string, object>
     securitySchemes: Record<string, object>
   }
 }
@@ -158,6 +160,7 @@ export function openApiDocument(platform: Pick<HttpPlatform, 'operations' | 'ver
         ...Object.fromEntries(SURFACES.map((surface) => [errorName(surface), ERROR_SCHEMAS[surface]])),
       },
       responses: Object.fromEntries(SURFACES.map((surface) => [errorName(surface), errorResponse(surface)])),
+      headers: HEADERS,
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },
         apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
@@ -171,7 +174,7 @@ function describe(operation: AnyOperation, schemas: Record<string, JsonSchema>):
   const { surface, schema } = operation
   const responses: OpenApiOperation['responses'] = {}
   for (const [status, body] of Object.entries(schema.response)) {
-    responses[status] = success(Number(status), body as TSchema | RawBody | null, schemas, operation.alsoAs)
+    responses[status] = success(operation, Number(status), body as TSchema | RawBody | null, schemas)
   }
   for (const status of errorStatuses(operation))
     responses[status] ??= { $ref: `#/components/responses/${errorName(surface)}` }
@@ -226,16 +229,17 @@ function errorStatuses({ access, schema, rateLimit, surface, takes, conditions }
 }
 
 function success(
+  operation: AnyOperation,
   status: number,
   body: TSchema | RawBody | null,
   schemas: Record<string, JsonSchema>,
-  alsoAs: string | undefined,
 ) {
-  if (body === null) return { description: STATUS_CODES[status] ?? 'Done' }
-  if (isRawBody(body)) return { description: body.description, content: { [body.contentType]: {} } }
+  const headers = sentHeaders(operation, status)
+  if (body === null) return { description: STATUS_CODES[status] ?? 'Done', headers }
+  if (isRawBody(body)) return { description: body.description, headers, content: { [body.contentType]: {} } }
   const description = (body as JsonSchema).description ?? STATUS_CODES[status] ?? 'Done'
   const json = { 'application/json': { schema: hoist(body as JsonSchema, schemas) } }
-  return { description, content: { ...json, ...otherForm(alsoAs) } }
+  return { description, headers, content: { ...json, ...otherForm(operation.alsoAs) } }
 }
 
 function otherForm(type: string | undefined): Record<string, { schema: JsonSchema }> {
@@ -248,7 +252,8 @@ function errorName(surface: Surface): string {
 
 function errorResponse(surface: Surface): object {
   const schema = { $ref: `#/components/schemas/${errorName(surface)}` }
-  return { description: `An error of the ${surface} surface`, content: { 'application/json': { schema } } }
+  const description = `An error of the ${surface} surface`
+  return { description, headers: failureHeaders(), content: { 'application/json': { schema } } }
 }
 
 function parameters(place: 'path' | 'query', schema: JsonSchema | undefined, schemas: Record<string, JsonSchema>) {
