@@ -1,12 +1,13 @@
 import type { Clock } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
-import type { Database } from '../../platform/storage/database.ts'
+import type { Database, Reader } from '../../platform/storage/database.ts'
 import type { KnowledgeSettings } from '../deps.ts'
 import type { Project } from '../note/note.ts'
 import type { Semantic } from '../semantic/semantic.ts'
 import { chunkPlaces } from './answer/chunk-places.ts'
 import { searchResults } from './answer/search-results.ts'
+import { areUnchanged, lastChangeOf } from './answer/store-changes-since.ts'
 import type { Main } from './filter/filters.ts'
 import type { Page } from './find/store-search.ts'
 import { findByWords } from './find-by-words.ts'
@@ -16,6 +17,9 @@ import { MeaningSearch, type RejectedRow } from './meaning/meaning-search.ts'
 import type { Question } from './question/question.ts'
 import type { RetrievalMode, SearchResult } from './schema-search.ts'
 import type { SearchRequest } from './search-request.ts'
+
+const MOST_ATTEMPTS = 5
+const FEW_ATTEMPTS = 2
 
 export interface SearchDeps {
   db: Database
@@ -52,6 +56,9 @@ export interface SearchFound extends Omit<SearchAnswer, 'results'> {
   modelId: number | null
 }
 
+/** Makes something of what was found; `isOneState`: as it was when it was found. */
+type Show<T> = (snapshot: Reader, found: SearchFound, isOneState: boolean) => Promise<T>
+
 /** Finds notes, observations and relations of a project: by words, by meaning, or by both. */
 export class SearchService {
   readonly #deps: SearchDeps
@@ -62,33 +69,47 @@ export class SearchService {
     this.#meaning = deps.semantic === null ? null : new MeaningSearch(deps, deps.semantic)
   }
 
+  /**
+   * What is found and shown in one state of the database is as it was asked for. Where it is not, which is by meaning, and on SQLite,
+   * whose index is a file of its own, a note may change in between: it may have what must not be there by then, or another part of it
+   * may stand where the one that was found stood. All is looked for again then; where a note changes all the time, it is shown as it is.
+   */
   async search(project: Project, request: SearchRequest, page: Page): Promise<SearchAnswer> {
-    const { hits, offset, question, modelId, total, isExact, hasMore, isDegraded } = await this.find(
-      project,
-      request,
-      page,
-    )
-    const shown = hits.slice(page.offset - offset, page.offset - offset + page.limit)
-    const results = await this.#deps.db.read((snapshot) =>
-      searchResults(snapshot, project, shown, {
-        question,
-        isByMeaning: modelId !== null,
-        chunkPlaces: async (noteIds) =>
-          modelId === null ? new Map() : chunkPlaces(snapshot, project.id, modelId, noteIds),
-      }),
-    )
-    return { results, total, isExact, hasMore, isDegraded }
+    const { db, semantic } = this.#deps
+    // A service that sorts the hits is somebody's money.
+    const most = semantic?.reranker ? FEW_ATTEMPTS : MOST_ATTEMPTS
+    for (let attempt = 1; attempt < most; attempt++) {
+      const since = await lastChangeOf(db, project.id)
+      const answer = await this.#find(project, request, page, async (snapshot, found, isOneState) => {
+        const noteIds = new Set(shownOf(found, page).map(({ noteId }) => noteId))
+        if (!isOneState && !(await areUnchanged(snapshot, project.id, since, noteIds))) return null
+        return answerOf(snapshot, project, found, page)
+      })
+      if (answer !== null) return answer
+    }
+    return this.#find(project, request, page, (snapshot, found) => answerOf(snapshot, project, found, page))
   }
 
-  async find(project: Project, request: SearchRequest, page: Page): Promise<SearchFound> {
+  find(project: Project, request: SearchRequest, page: Page): Promise<SearchFound> {
+    return this.#find(project, request, page, async (_snapshot, found) => found)
+  }
+
+  async #find<T>(project: Project, request: SearchRequest, page: Page, show: Show<T>): Promise<T> {
+    const { db } = this.#deps
     const mode = this.#modeOf(request)
-    if (request.isEmpty) return nothing(mode)
     const { main } = request
-    if (mode === 'fts' || main.mode !== 'text' || this.#meaning === null) return this.#byWords(project, request, page)
+    if (request.isEmpty) return show(db, nothing(mode), true)
+    if (mode === 'fts' || main.mode !== 'text' || this.#meaning === null) {
+      return this.#byWords(project, request, page, show)
+    }
     const found = await this.#meaning.find(project, { ...request, question: main.question }, page, mode)
-    if (found === null) return { ...(await this.#byWords(project, request, page)), isDegraded: true }
+    if (found === null) {
+      return this.#byWords(project, request, page, (snapshot, words, isOneState) =>
+        show(snapshot, { ...words, isDegraded: true }, isOneState),
+      )
+    }
     const hasMore = found.hits.length > page.offset + page.limit
-    return { ...nothing(mode), ...found, hasMore }
+    return db.read((snapshot) => show(snapshot, { ...nothing(mode), ...found, hasMore }, false))
   }
 
   /** What the caller asks for; else what the operator set, where that can be done; else words. */
@@ -110,20 +131,38 @@ export class SearchService {
     return retrieval
   }
 
-  async #byWords(project: Project, { main, filters }: SearchRequest, page: Page): Promise<SearchFound> {
+  async #byWords<T>(project: Project, { main, filters }: SearchRequest, page: Page, show: Show<T>): Promise<T> {
     const { db, searchIndex } = this.#deps
     await searchIndex.caughtUp(project)
     const wider = { ...page, limit: page.limit + 1 }
-    const found = await db.read((snapshot) => findByWords(snapshot, project, main, filters, wider))
-    return {
-      ...nothing('fts'),
-      ...found,
-      hits: found.hits.slice(0, page.limit),
-      offset: page.offset,
-      depth: wider.limit,
-      hasMore: found.hits.length > page.limit,
-    }
+    return db.read(async (snapshot) => {
+      const found = await findByWords(snapshot, project, main, filters, wider)
+      const words: SearchFound = {
+        ...nothing('fts'),
+        ...found,
+        hits: found.hits.slice(0, page.limit),
+        offset: page.offset,
+        depth: wider.limit,
+        hasMore: found.hits.length > page.limit,
+      }
+      return show(snapshot, words, db.engine === 'postgres')
+    })
   }
+}
+
+function shownOf({ hits, offset }: SearchFound, page: Page): RatedHit[] {
+  return hits.slice(page.offset - offset, page.offset - offset + page.limit)
+}
+
+async function answerOf(snapshot: Reader, project: Project, found: SearchFound, page: Page): Promise<SearchAnswer> {
+  const { question, modelId, total, isExact, hasMore, isDegraded } = found
+  const results = await searchResults(snapshot, project, shownOf(found, page), {
+    question,
+    isByMeaning: modelId !== null,
+    chunkPlaces: async (noteIds) =>
+      modelId === null ? new Map() : chunkPlaces(snapshot, project.id, modelId, noteIds),
+  })
+  return { results, total, isExact, hasMore, isDegraded }
 }
 
 /** All words of the question are behind NOT. */

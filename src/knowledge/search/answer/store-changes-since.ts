@@ -1,0 +1,35 @@
+/** Whether notes are still what they were when they were found. */
+import { sql } from 'kysely'
+import type { Reader } from '../../../platform/storage/database.ts'
+import { numbersIn } from '../../../platform/storage/json-list.ts'
+import { statement } from '../../../platform/storage/statement.ts'
+import '../../tables.ts'
+
+const last = statement<{ projectId: number }, { last: number | null }>(
+  (_query, p) => sql`select max(seq) as last from note_changes where project_id = ${p('projectId')}`,
+)
+
+/** The number of the project's last change, or 0. */
+export async function lastChangeOf(reader: Reader, projectId: number): Promise<number> {
+  const [row] = await reader.run(last, { projectId })
+  return row?.last ?? 0
+}
+
+const unchanged = statement<{ projectId: number; since: number; ids: string }, { id: number }>(
+  (_query, p, engine) => sql`
+    select n.id from notes n
+    join note_changes c on c.project_id = n.project_id and c.external_id = n.external_id
+    where n.id in ${numbersIn(engine, p('ids'))} and n.project_id = ${p('projectId')} and c.seq <= ${p('since')}`,
+)
+
+/** Whether all of these notes are there as they were at that change. */
+export async function areUnchanged(
+  reader: Reader,
+  projectId: number,
+  since: number,
+  noteIds: ReadonlySet<number>,
+): Promise<boolean> {
+  if (noteIds.size === 0 || (await lastChangeOf(reader, projectId)) === since) return true
+  const rows = await reader.run(unchanged, { projectId, since, ids: JSON.stringify([...noteIds]) })
+  return rows.length === noteIds.size
+}
