@@ -20,6 +20,8 @@ import type { SearchRequest } from './search-request.ts'
 
 const MOST_ATTEMPTS = 5
 const FEW_ATTEMPTS = 2
+/** After that nothing is looked for again. */
+const PATIENCE_MS = 1_000
 
 export interface SearchDeps {
   db: Database
@@ -56,8 +58,8 @@ export interface SearchFound extends Omit<SearchAnswer, 'results'> {
   modelId: number | null
 }
 
-/** Makes something of what was found; `isOneState`: as it was when it was found. */
-type Show<T> = (snapshot: Reader, found: SearchFound, isOneState: boolean) => Promise<T>
+/** Makes something of what was found. By words, the snapshot is the one that it was found in. */
+type Show<T> = (snapshot: Reader, found: SearchFound) => Promise<T>
 
 /** Finds notes, observations and relations of a project: by words, by meaning, or by both. */
 export class SearchService {
@@ -72,22 +74,24 @@ export class SearchService {
   /**
    * What is found and shown in one state of the database is as it was asked for. Where it is not, which is by meaning, and on SQLite,
    * whose index is a file of its own, a note may change in between: it may have what must not be there by then, or another part of it
-   * may stand where the one that was found stood. All is looked for again then; where a note changes all the time, it is shown as it is.
+   * may stand where the one that was found stood. All is looked for again then; where that goes on and on, it is shown as it is.
    */
   async search(project: Project, request: SearchRequest, page: Page): Promise<SearchAnswer> {
-    const { db, semantic } = this.#deps
+    const { db, clock, semantic } = this.#deps
+    const begun = clock.elapsedMs()
     // A service that sorts the hits is somebody's money.
     const most = semantic?.reranker ? FEW_ATTEMPTS : MOST_ATTEMPTS
-    for (let attempt = 1; attempt < most; attempt++) {
-      const since = await lastChangeOf(db, project.id)
-      const answer = await this.#find(project, request, page, async (snapshot, found, isOneState) => {
+    const isOneState = db.engine === 'postgres' && this.#modeOf(request) === 'fts'
+    for (let attempt = 1; ; attempt++) {
+      const since = isOneState ? 0 : await lastChangeOf(db, project.id)
+      const answer = await this.#find(project, request, page, async (snapshot, found) => {
+        const isLast = isOneState || attempt === most || clock.elapsedMs() - begun > PATIENCE_MS
         const noteIds = new Set(shownOf(found, page).map(({ noteId }) => noteId))
-        if (!isOneState && !(await areUnchanged(snapshot, project.id, since, noteIds))) return null
+        if (!isLast && !(await areUnchanged(snapshot, project.id, since, noteIds))) return null
         return answerOf(snapshot, project, found, page)
       })
       if (answer !== null) return answer
     }
-    return this.#find(project, request, page, (snapshot, found) => answerOf(snapshot, project, found, page))
   }
 
   find(project: Project, request: SearchRequest, page: Page): Promise<SearchFound> {
@@ -98,18 +102,16 @@ export class SearchService {
     const { db } = this.#deps
     const mode = this.#modeOf(request)
     const { main } = request
-    if (request.isEmpty) return show(db, nothing(mode), true)
+    if (request.isEmpty) return show(db, nothing(mode))
     if (mode === 'fts' || main.mode !== 'text' || this.#meaning === null) {
       return this.#byWords(project, request, page, show)
     }
     const found = await this.#meaning.find(project, { ...request, question: main.question }, page, mode)
     if (found === null) {
-      return this.#byWords(project, request, page, (snapshot, words, isOneState) =>
-        show(snapshot, { ...words, isDegraded: true }, isOneState),
-      )
+      return this.#byWords(project, request, page, (snapshot, words) => show(snapshot, { ...words, isDegraded: true }))
     }
     const hasMore = found.hits.length > page.offset + page.limit
-    return db.read((snapshot) => show(snapshot, { ...nothing(mode), ...found, hasMore }, false))
+    return db.read((snapshot) => show(snapshot, { ...nothing(mode), ...found, hasMore }))
   }
 
   /** What the caller asks for; else what the operator set, where that can be done; else words. */
@@ -145,7 +147,7 @@ export class SearchService {
         depth: wider.limit,
         hasMore: found.hits.length > page.limit,
       }
-      return show(snapshot, words, db.engine === 'postgres')
+      return show(snapshot, words)
     })
   }
 }
