@@ -54,13 +54,14 @@ export async function checkStorage(options: StorageCheckOptions): Promise<Findin
 
 async function inspect(db: Database, file: string, options: StorageCheckOptions): Promise<Finding[]> {
   const { settings, clock, full } = options
-  const { version, encoding, now } = await inspectEngine(db)
+  const { version, hasty, now } = await inspectEngine(db)
   const findings = [
     ok('storage', `${db.engine === 'sqlite' ? `SQLite ${version}, ${file}` : `PostgreSQL ${version}`} answers`),
   ]
-  if (!/^utf-?8$/i.test(encoding)) {
+  if (hasty.length > 0) {
+    const message = `PostgreSQL says that a change is done before it is on disk (${hasty.join(', ')})`
     findings.push(
-      failed('encoding', `the database stores text as ${encoding}`, 'create the database with encoding UTF8'),
+      warning('durability', message, 'turn it on, unless you can do without the last changes after a crash'),
     )
   }
   if (now !== null) findings.push(checkServerClock(now, clock))

@@ -4,8 +4,8 @@ import type { Reader } from '../storage/database.ts'
 
 export interface EngineState {
   version: string
-  /** Text encoding of the database; anything but UTF-8 cannot hold what people write. */
-  encoding: string
+  /** Settings of the server by which it says "done" before a change is on disk. */
+  hasty: string[]
   /** What the database server believes the time is; null where it is this machine's anyway. */
   now: Micros | null
 }
@@ -13,10 +13,12 @@ export interface EngineState {
 export async function inspectEngine(reader: Reader): Promise<EngineState> {
   if (reader.engine === 'sqlite') {
     const { rows } = await sql<{ version: string }>`select sqlite_version() as version`.execute(reader.query)
-    return { version: rows[0]?.version ?? '', encoding: 'UTF8', now: null }
+    return { version: rows[0]?.version ?? '', hasty: [], now: null }
   }
-  const { rows } = await sql<{ version: string; encoding: string; now: number }>`
-    select current_setting('server_version') as version, current_setting('server_encoding') as encoding,
+  const { rows } = await sql<EngineState>`
+    select current_setting('server_version') as version,
+      array(select name || ' = off' from pg_settings where name in ('fsync', 'synchronous_commit') and setting = 'off' order by name)
+        as hasty,
       floor(extract(epoch from clock_timestamp()) * 1000000) as now
   `.execute(reader.query)
   return rows[0] as EngineState

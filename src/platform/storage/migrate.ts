@@ -4,6 +4,7 @@ import { AppError } from '../errors/app-error.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Database, Reader, Transaction } from './database.ts'
 import { MIGRATIONS, type Migration } from './migrations/index.ts'
+import { prepareSchema } from './postgres-rights.ts'
 
 declare module './tables.ts' {
   interface Tables {
@@ -30,9 +31,12 @@ export function migrate(db: Database, options: MigrateOptions): Promise<number[]
   const { clock, log, onProgress, migrations = MIGRATIONS } = options
   const work = async (tx: Transaction) => {
     if (tx.engine === 'postgres') await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(tx.query)
-    await createMigrationsTable(tx)
-    const applied = await appliedMigrations(tx)
+    // NOTE Not "if not exists": PostgreSQL would ask for the right to create it, also of a role that has nothing to create.
+    const isEmpty = !(await hasMigrationsTable(tx))
+    const applied = isEmpty ? [] : await appliedMigrations(tx)
     refuseForeignSchema(applied, migrations)
+    if (tx.engine === 'postgres' && applied.length < migrations.length) await prepareSchema(tx)
+    if (isEmpty) await createMigrationsTable(tx)
     const done: number[] = []
     for (const [index, migration] of migrations.entries()) {
       const number = index + 1
@@ -75,7 +79,6 @@ export async function schemaVersion(db: Database, migrations: readonly Migration
 async function createMigrationsTable(tx: Transaction): Promise<void> {
   await tx.query.schema
     .createTable('schema_migrations')
-    .ifNotExists()
     .addColumn('number', 'integer', (column) => column.primaryKey())
     .addColumn('name', 'text', (column) => column.notNull())
     .addColumn('applied_at', 'bigint', (column) => column.notNull())

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import pg from 'pg'
 import { type Clock, sleep } from '../clock/clock.ts'
 import type { Logger } from '../logging/logger.ts'
+import { SESSION_SETTINGS } from './postgres-session.ts'
 import type { Signals } from './signals.ts'
 
 export const SIGNAL_CHANNEL = 'commonplace'
@@ -76,6 +77,7 @@ export class PostgresListener {
     client.on('notification', ({ payload }) => this.#receive(payload ?? ''))
     // NOTE A client that is ended while it connects never settles `connect`.
     await Promise.race([client.connect(), once(ended, 'abort')])
+    await client.query(SESSION_SETTINGS)
     await client.query(`listen ${SIGNAL_CHANNEL}`)
   }
 

@@ -1,11 +1,11 @@
 import type { Kysely, QueryResult } from 'kysely'
 import pg from 'pg'
 import { type Clock, sleep } from '../clock/clock.ts'
-import { AppError } from '../errors/app-error.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Database, Reader, ReadOptions, Transaction, WriteOptions } from './database.ts'
 import { kyselyOver } from './kysely-over.ts'
 import { PostgresListener, SIGNAL_CHANNEL } from './postgres-listener.ts'
+import { refuseUnfit, SESSION_SETTINGS } from './postgres-session.ts'
 import { type Ask, PostgresTransaction } from './postgres-transaction.ts'
 import { Signals } from './signals.ts'
 import type { Statement } from './statement.ts'
@@ -24,6 +24,12 @@ const ANY_TIME_MS = 2_147_483_647
 // changing for hours. A change waits for nothing but its own statements, so that this is long between two of them; who waits for its
 // locks is told nothing before that.
 const SILENT_WRITER_MS = 20_000
+// What may take any time here may do so there, whatever limits an operator has set for the rest. Some servers do not know all of them.
+const LIMITS = ['statement_timeout', 'lock_timeout', 'transaction_timeout']
+const NO_LIMITS = noLimits(LIMITS)
+const NO_LIMITS_OF_READERS = noLimits([...LIMITS, 'idle_in_transaction_session_timeout'])
+// A connection that breaks while it is lent out reports so as well as through its query.
+const IGNORE = () => {}
 
 // Counters and times are bigint or numeric in PostgreSQL; all of ours fit a JS number, as they do on SQLite.
 const INT8 = 20
@@ -49,6 +55,7 @@ export class PostgresDatabase implements Database {
   readonly engine = 'postgres'
   readonly query: Kysely<Tables>
   readonly #url: string
+  readonly #connection: pg.ClientConfig
   readonly #silentWriterMs: number
   readonly #pool: pg.Pool
   readonly #clock: Clock
@@ -68,6 +75,7 @@ export class PostgresDatabase implements Database {
       keepAlive: true,
     }
     this.#url = url
+    this.#connection = connection
     this.#silentWriterMs = silentWriterMs
     this.#clock = clock
     this.#log = log
@@ -79,6 +87,12 @@ export class PostgresDatabase implements Database {
       idleTimeoutMillis: 30_000,
       pipeline: true,
     } as pg.PoolConfig)
+    // Sent before whatever it was made for, which need not wait for the answer.
+    this.#pool.on('connect', (client) => {
+      client
+        .query(SESSION_SETTINGS)
+        .catch((error: unknown) => log.warn({ err: error }, 'a new PostgreSQL connection could not be set up'))
+    })
     // An idle connection that breaks is replaced by the pool; without a listener the event would end the process.
     this.#pool.on('error', (error) => log.warn({ err: error }, 'an idle PostgreSQL connection was lost'))
     this.#listener = new PostgresListener({ connection, clock, log, signals: this.#signals })
@@ -95,15 +109,15 @@ export class PostgresDatabase implements Database {
     return this.#url
   }
 
-  /** Refuses a server that is too old before anything is written to it. */
+  /** Refuses a server that is unfit before anything is written to it. */
   async open(): Promise<void> {
-    const { rows } = await this.#onPool('show server_version_num', [])
-    const version = Number((rows[0] as { server_version_num: string }).server_version_num)
-    if (version < 150_000) {
-      throw new AppError(
-        'failed_precondition',
-        `The PostgreSQL server has version ${Math.floor(version / 10_000)}; Commonplace needs 15 or newer: upgrade the server`,
-      )
+    const client = await this.#pool.connect()
+    client.on('error', IGNORE)
+    try {
+      await refuseUnfit(client, this.#connection)
+    } finally {
+      client.removeListener('error', IGNORE)
+      client.release()
     }
     await this.#listener.start()
   }
@@ -113,15 +127,18 @@ export class PostgresDatabase implements Database {
   }
 
   async read<T>(work: (snapshot: Reader) => Promise<T>, { isLong = false }: ReadOptions = {}): Promise<T> {
-    return this.#inTransaction('isolation level repeatable read read only', isLong, work).catch((error: unknown) => {
+    const limits = isLong ? `; ${NO_LIMITS_OF_READERS}` : ''
+    const mode = `isolation level repeatable read read only${limits}`
+    return this.#inTransaction(mode, isLong, work).catch((error: unknown) => {
       throw toStorageError(error)
     })
   }
 
   async write<T>(work: (tx: Transaction) => Promise<T>, options: WriteOptions = {}): Promise<T> {
-    const limit = `set local idle_in_transaction_session_timeout = ${this.#silentWriterMs}`
+    const isLong = options.alone === true
+    const limit = `set local idle_in_transaction_session_timeout = ${this.#silentWriterMs}${isLong ? `; ${NO_LIMITS}` : ''}`
     const mode = `isolation level ${options.isolation ?? 'serializable'}; ${limit}`
-    return this.#againWhenAsked(() => this.#inTransaction(mode, options.alone === true, work))
+    return this.#againWhenAsked(() => this.#inTransaction(mode, isLong, work))
   }
 
   async writeOne<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]> {
@@ -171,9 +188,7 @@ export class PostgresDatabase implements Database {
     } catch (error) {
       throw toStorageError(error)
     }
-    // A connection that breaks while it is lent out reports here as well as through its query.
-    const onError = () => {}
-    client.on('error', onError)
+    client.on('error', IGNORE)
     const ask: Ask = (query) => client.query(isLong ? withTimeout(query, ANY_TIME_MS) : query)
     const tx = new PostgresTransaction(ask)
     let broken: Error | undefined
@@ -205,7 +220,7 @@ export class PostgresDatabase implements Database {
       broken = isConnectionLost(error) ? (error as Error) : await failureOf(client.query('rollback'))
       throw isAskedForAgain(error) ? error : toStorageError(error)
     } finally {
-      client.removeListener('error', onError)
+      client.removeListener('error', IGNORE)
       client.release(broken)
       if (committed) this.#callBack(tx.commitCallbacks)
     }
@@ -230,6 +245,11 @@ export class PostgresDatabase implements Database {
       throw toStorageError(error)
     }
   }
+}
+
+/** For the transaction that it stands in. */
+function noLimits(names: readonly string[]): string {
+  return `select set_config(name, '0', true) from pg_settings where name in ('${names.join("', '")}')`
 }
 
 function isAskedForAgain(error: unknown): boolean {

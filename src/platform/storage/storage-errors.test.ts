@@ -9,7 +9,7 @@ function postgresError(code: string): Error {
 
 test('a server that cannot be used for now is unavailable, whatever the reason it gives', () => {
   // Shutting down, starting up, out of memory, too many connections, read only, silent for too long, wrong password, not let in,
-  // database renamed, a statement stopped by an operator or by a limit.
+  // database renamed, a statement stopped by an operator or by a limit, a right that the role lacks.
   for (const code of [
     '57P01',
     '57P03',
@@ -23,6 +23,7 @@ test('a server that cannot be used for now is unavailable, whatever the reason i
     '08006',
     '57014',
     '55P03',
+    '42501',
   ]) {
     assert.ok(isAppError(toStorageError(postgresError(code)), 'unavailable'), code)
   }

@@ -117,6 +117,17 @@ export function toStorageError(error: unknown): unknown {
   const code = (error as EngineError)?.code
   if (code === '53100')
     return unavailable('The disk of the PostgreSQL server is full: free some space and repeat the request', error)
+  if (code === '25006')
+    return unavailable(
+      'The PostgreSQL server takes no changes right now, being a standby or set to default_transaction_read_only: ' +
+        'repeat the request when it does',
+      error,
+    )
+  if (code === '42501')
+    return unavailable(
+      'The role that the server uses lacks a right in the PostgreSQL database: grant it, and repeat the request',
+      error,
+    )
   if (isConnectionLost(error) || STOPPED_STATES.has(code ?? ''))
     return unavailable('Storage does not answer right now: repeat the request', error)
   if (isSerializationFailure(error)) {

@@ -1,5 +1,6 @@
 /** A thread cannot share the connections of the server: it has one of its own. */
 import pg from 'pg'
+import { SESSION_SETTINGS } from '../../../platform/storage/postgres-session.ts'
 import { SqliteConnection } from '../../../platform/storage/sqlite-connection.ts'
 
 /** Where a database is, in words that a thread can be told. */
@@ -49,7 +50,7 @@ function connectPostgres(url: string): VectorConnection {
           oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
       },
     })
-    const ready: Promise<pg.Client> = client.connect().then(() => client)
+    const ready = begin(client)
     // The next question opens another one.
     client.on('error', () => forget(ready))
     return ready
@@ -72,4 +73,15 @@ function connectPostgres(url: string): VectorConnection {
       await connecting?.then((client) => client.end()).catch(() => {})
     },
   }
+}
+
+async function begin(client: pg.Client): Promise<pg.Client> {
+  await client.connect()
+  try {
+    await client.query(SESSION_SETTINGS)
+  } catch (error) {
+    void client.end().catch(() => {})
+    throw error
+  }
+  return client
 }

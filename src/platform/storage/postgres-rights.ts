@@ -1,0 +1,52 @@
+import { sql } from 'kysely'
+import { AppError } from '../errors/app-error.ts'
+import type { Transaction } from './database.ts'
+
+/** What migrations need of a database that others may have set up: a schema to create tables in, and the extension for parts of words. */
+export async function prepareSchema(tx: Transaction): Promise<void> {
+  await refuseWithoutSchema(tx)
+  await prepareTrigrams(tx)
+}
+
+async function refuseWithoutSchema(tx: Transaction): Promise<void> {
+  const { rows } = await sql<{ role: string; schema: string | null; may: boolean | null }>`
+    select current_user::text as role, current_schema()::text as schema, has_schema_privilege(current_schema(), 'create') as may`.execute(
+    tx.query,
+  )
+  const { role, schema, may } = rows[0] as (typeof rows)[number]
+  if (may) return
+  throw new AppError(
+    'failed_precondition',
+    schema === null
+      ? `No schema of the search_path of the role ${role} is there: create one, or set another search_path`
+      : `The role ${role} may not create tables in the schema ${schema}: ` +
+          `run 'grant create, usage on schema "${schema}" to "${role}"' as its owner`,
+  )
+}
+
+/** Somebody else may have created it, in a schema that is not looked in. */
+async function prepareTrigrams(tx: Transaction): Promise<void> {
+  const { rows } = await sql<{ schema: string; seen: boolean }>`
+    select n.nspname::text as schema, n.nspname = any(current_schemas(true)) as seen
+    from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'pg_trgm'`.execute(tx.query)
+  const [extension] = rows
+  if (extension === undefined) return createTrigrams(tx)
+  if (extension.seen) return
+  await sql`
+    select set_config('search_path', current_setting('search_path') || ', ' || quote_ident(${extension.schema}), true)`.execute(
+    tx.query,
+  )
+}
+
+async function createTrigrams(tx: Transaction): Promise<void> {
+  try {
+    await sql`create extension if not exists pg_trgm`.execute(tx.query)
+  } catch (error) {
+    throw new AppError(
+      'failed_precondition',
+      'The database needs the extension pg_trgm, which comes with PostgreSQL (in some distributions as postgresql-contrib), ' +
+        "and this role cannot create it: run 'create extension pg_trgm' in that database as an administrator",
+      { cause: error },
+    )
+  }
+}
