@@ -1,6 +1,8 @@
 /** A PostgreSQL as operators set it up: their settings, roles with few rights, poolers. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
 import pg from 'pg'
@@ -230,5 +232,54 @@ describe('PostgreSQL behind a pooler', { skip }, () => {
     await using proxy = await startTcpProxy(database.url)
     await using db = await openDatabase({ ...options, databaseUrl: proxy.url })
     await db.ping()
+  })
+})
+
+describe('PostgreSQL at an address with a certificate', { skip }, () => {
+  test('a certificate that is missing for a while is an outage like others, also for who waits for a connection', async () => {
+    const database = await createDatabase({ migrated: false })
+    const certificate = join(tempDir(), 'ca.pem')
+    writeFileSync(certificate, '')
+    const databaseUrl = `${database.url}?sslmode=disable&sslrootcert=${certificate}`
+    const db = await openDatabase({ ...options, databaseUrl })
+    const isHeld = Promise.withResolvers<void>()
+    let holding = 0
+    const hold = db.read(async (snapshot) => {
+      await sql`select 1`.execute(snapshot.query)
+      if (++holding === options.poolSize) isHeld.resolve()
+      await isHeld.promise
+      rmSync(certificate, { force: true })
+      const others = 'pid <> pg_backend_pid() and datname = current_database()'
+      await administrate(database.url, `select pg_terminate_backend(pid) from pg_stat_activity where ${others}`)
+      await sql`select 1`.execute(snapshot.query)
+    })
+    const holdToo = db.read(async (snapshot) => {
+      await sql`select 1`.execute(snapshot.query)
+      if (++holding === options.poolSize) isHeld.resolve()
+      await isHeld.promise
+      await sql`select pg_sleep(60)`.execute(snapshot.query)
+    })
+    const waiting = isHeld.promise.then(() => db.ping())
+    const ends = await Promise.allSettled([hold, holdToo, waiting])
+    assert.deepEqual(
+      ends.map((end) => end.status === 'rejected' && end.reason.code),
+      ['unavailable', 'unavailable', 'unavailable'],
+    )
+    await assert.rejects(db.ping(), { code: 'unavailable' })
+    writeFileSync(certificate, '')
+    await db.ping()
+    await db.close()
+    await database.drop()
+  })
+
+  test('what cannot be agreed on is the certificate, not the password', async () => {
+    const database = await createDatabase({ migrated: false })
+    for (const mode of ['require', 'verify-full']) {
+      await assert.rejects(openDatabase({ ...options, databaseUrl: `${database.url}?sslmode=${mode}` }), {
+        code: 'unavailable',
+        message: /check sslmode and sslrootcert/,
+      })
+    }
+    await database.drop()
   })
 })

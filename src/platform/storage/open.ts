@@ -7,7 +7,7 @@ import { ensureDataDirectory } from './data-lock.ts'
 import type { Database } from './database.ts'
 import { PostgresDatabase } from './postgres.ts'
 import { SqliteDatabase } from './sqlite.ts'
-import { toStorageError } from './storage-errors.ts'
+import { isTlsTrouble, toStorageError } from './storage-errors.ts'
 
 export interface OpenOptions {
   /** `postgres://…`; a SQLite file in the data directory when absent. */
@@ -50,10 +50,9 @@ function cannotOpen(databaseUrl: string, error: unknown): unknown {
   if (isAppError(error, 'failed_precondition')) return error
   const { host, pathname } = new URL(databaseUrl)
   const cause = isAppError(error) && error.cause !== undefined ? error.cause : error
-  return new AppError(
-    'unavailable',
-    `The PostgreSQL database ${pathname.slice(1)} on ${host || 'the local socket'} cannot be used: check that the server runs, ` +
-      'that the database exists, and the user and password in storage.database_url (COMMONPLACE_DATABASE_URL)',
-    { cause },
-  )
+  const advice = isTlsTrouble(cause)
+    ? 'check sslmode and sslrootcert in storage.database_url (COMMONPLACE_DATABASE_URL), and the certificate of the server'
+    : 'check that the server runs, that the database exists, and the user and password in storage.database_url (COMMONPLACE_DATABASE_URL)'
+  const name = `${pathname.slice(1)} on ${host || 'the local socket'}`
+  return new AppError('unavailable', `The PostgreSQL database ${name} cannot be used: ${advice}`, { cause })
 }

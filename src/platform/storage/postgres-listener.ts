@@ -51,10 +51,11 @@ export class PostgresListener {
     let wait = FIRST_RECONNECT_MS
     let firstTry = true
     while (!signal.aborted) {
-      const client = new pg.Client(connection)
-      this.#client = client
-      const ended = endOf(client)
       try {
+        // Reads the certificates that the address names, which may be missing while they are replaced.
+        const client = new pg.Client(connection)
+        this.#client = client
+        const ended = endOf(client)
         await this.#listen(client, ended)
         wait = FIRST_RECONNECT_MS
         if (!firstTry) signals.emitAll()
@@ -63,7 +64,7 @@ export class PostgresListener {
       } catch (error) {
         log.debug({ err: error }, 'the PostgreSQL listener could not connect')
       }
-      client.end().catch(() => {})
+      this.#client?.end().catch(() => {})
       firstTry = false
       tried()
       if (signal.aborted) return

@@ -2,6 +2,9 @@ import { sql } from 'kysely'
 import { AppError } from '../errors/app-error.ts'
 import type { Transaction } from './database.ts'
 
+// Not allowed, and the two ways in which servers say that the extension is not installed.
+const CANNOT_CREATE = new Set(['42501', '0A000', '58P01'])
+
 /** What migrations need of a database that others may have set up: a schema to create tables in, and the extension for parts of words. */
 export async function prepareSchema(tx: Transaction): Promise<void> {
   await refuseWithoutSchema(tx)
@@ -42,6 +45,7 @@ async function createTrigrams(tx: Transaction): Promise<void> {
   try {
     await sql`create extension if not exists pg_trgm`.execute(tx.query)
   } catch (error) {
+    if (!CANNOT_CREATE.has((error as { code?: string }).code ?? '')) throw error
     throw new AppError(
       'failed_precondition',
       'The database needs the extension pg_trgm, which comes with PostgreSQL (in some distributions as postgresql-contrib), ' +

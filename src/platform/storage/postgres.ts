@@ -5,7 +5,7 @@ import type { Logger } from '../logging/logger.ts'
 import type { Database, Reader, ReadOptions, Transaction, WriteOptions } from './database.ts'
 import { kyselyOver } from './kysely-over.ts'
 import { PostgresListener, SIGNAL_CHANNEL } from './postgres-listener.ts'
-import { refuseUnfit, SESSION_SETTINGS } from './postgres-session.ts'
+import { addressFor, PooledClient, refuseUnfit, SESSION_SETTINGS } from './postgres-session.ts'
 import { type Ask, PostgresTransaction } from './postgres-transaction.ts'
 import { Signals } from './signals.ts'
 import type { Statement } from './statement.ts'
@@ -67,7 +67,7 @@ export class PostgresDatabase implements Database {
     const { url, poolSize, clock, log } = options
     const { answerTimeoutMs = ANSWER_TIMEOUT_MS, silentWriterMs = SILENT_WRITER_MS } = options
     const connection = {
-      connectionString: url,
+      connectionString: addressFor(url),
       types: TYPES,
       application_name: 'commonplace',
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -86,6 +86,7 @@ export class PostgresDatabase implements Database {
       max: poolSize,
       idleTimeoutMillis: 30_000,
       pipeline: true,
+      Client: PooledClient,
     } as pg.PoolConfig)
     // Sent before whatever it was made for, which need not wait for the answer.
     this.#pool.on('connect', (client) => {

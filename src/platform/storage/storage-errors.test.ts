@@ -29,6 +29,13 @@ test('a server that cannot be used for now is unavailable, whatever the reason i
   }
 })
 
+test('certificates that expired or are not known are an outage, too', () => {
+  for (const code of ['CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTNAME_INVALID']) {
+    assert.ok(isAppError(toStorageError(postgresError(code)), 'unavailable'), code)
+  }
+  assert.ok(isAppError(toStorageError(new Error('The server does not support SSL connections')), 'unavailable'))
+})
+
 test('a defect of ours and a duplicate pass as they are', () => {
   for (const code of ['42601', '23505', '22P02']) {
     const error = postgresError(code)

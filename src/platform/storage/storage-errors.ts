@@ -25,6 +25,9 @@ const STOPPED_STATES = new Set(['57014', '55P03'])
 const LOST_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
+  'ECONNABORTED',
+  'EACCES',
+  'EADDRNOTAVAIL',
   'ENOTFOUND',
   'EAI_AGAIN',
   'ETIMEDOUT',
@@ -33,6 +36,8 @@ const LOST_CODES = new Set([
   'ENETUNREACH',
   'ENOENT',
 ])
+// Certificates that expired, or are not those that are known, on this side or the other.
+const TLS_CODES = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|ERR_OSSL_)/
 
 interface EngineError {
   code?: string
@@ -76,13 +81,20 @@ export function isStalePlan(error: unknown): boolean {
   return code === '0A000' && routine === 'RevalidateCachedQuery'
 }
 
+/** Both sides cannot agree on how to encrypt, or on who the other one is. */
+export function isTlsTrouble(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as EngineError
+  return TLS_CODES.test(code ?? '') || /(support|establishing an) SSL connection/.test(message ?? '')
+}
+
 export function isConnectionLost(error: unknown): boolean {
   const { code, message } = (error ?? {}) as EngineError
   return (
     LOST_CODES.has(code ?? '') ||
     LOST_STATES.test(code ?? '') ||
+    isTlsTrouble(error) ||
     isStalePlan(error) ||
-    /connection terminated|not currently accepting connections|timeout exceeded when trying to connect|query read timeout|client has encountered a connection error|not queryable/i.test(
+    /connection terminated|not currently accepting connections|timeout exceeded when trying to connect|query read timeout|client has encountered a connection error|not queryable|^SASL: /i.test(
       message ?? '',
     )
   )

@@ -1,6 +1,6 @@
 /** A thread cannot share the connections of the server: it has one of its own. */
 import pg from 'pg'
-import { SESSION_SETTINGS } from '../../../platform/storage/postgres-session.ts'
+import { addressFor, SESSION_SETTINGS } from '../../../platform/storage/postgres-session.ts'
 import { SqliteConnection } from '../../../platform/storage/sqlite-connection.ts'
 
 /** Where a database is, in words that a thread can be told. */
@@ -40,7 +40,7 @@ function connectPostgres(url: string): VectorConnection {
   }
   const connect = (): Promise<pg.Client> => {
     const client = new pg.Client({
-      connectionString: url,
+      connectionString: addressFor(url),
       application_name: 'commonplace vectors',
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       query_timeout: ANSWER_TIMEOUT_MS,
