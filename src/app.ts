@@ -43,6 +43,7 @@ import type { Database } from './platform/storage/database.ts'
 import { databaseTime } from './platform/storage/database-time.ts'
 import { migrate, schemaVersion } from './platform/storage/migrate.ts'
 import { openDatabase } from './platform/storage/open.ts'
+import { refuseReadOnly } from './platform/storage/postgres-rights.ts'
 import { Supervisor } from './platform/supervisor/supervisor.ts'
 import { listenMetrics } from './platform/telemetry/listen-metrics.ts'
 import { createMetrics, type Metrics } from './platform/telemetry/metrics.ts'
@@ -267,6 +268,7 @@ async function prepareStorage({ settings, log, clock }: AppOptions, starting: As
   if (databaseUrl === null) starting.adopt(lockDataDirectory(dataDir), (lock) => lock.release())
   const db = await openDatabase({ databaseUrl, dataDir, poolSize, clock, log: named(log, 'storage') })
   try {
+    await refuseReadOnly(db)
     if (autoMigrate) await migrate(db, { clock, log: named(log, 'storage') })
     else await refusePending(db)
   } catch (error) {

@@ -12,6 +12,7 @@ import { SystemClock } from '../../src/platform/clock/clock.ts'
 import type { Database, Reader } from '../../src/platform/storage/database.ts'
 import { migrate, schemaVersion } from '../../src/platform/storage/migrate.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
+import { refuseReadOnly } from '../../src/platform/storage/postgres-rights.ts'
 import { tempDir } from '../support/each-database.ts'
 import { postgresUnavailable, postgresUrl } from '../support/postgres.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-database.ts'
@@ -126,6 +127,8 @@ describe('PostgreSQL with settings of an operator', { skip }, () => {
     const reading = await openDatabase({ ...options, databaseUrl: frozen.url })
     try {
       assert.deepEqual((await schemaVersion(reading)).pending, [])
+      await assert.rejects(refuseReadOnly(reading), { code: 'failed_precondition', message: /connect to the primary/ })
+      await refuseReadOnly(db)
       await assert.rejects(
         reading.write((tx) => sql`create table items (id text)`.execute(tx.query)),
         { code: 'unavailable', message: /takes no changes right now, being a standby/ },

@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { AppError } from '../errors/app-error.ts'
-import type { Transaction } from './database.ts'
+import type { Reader, Transaction } from './database.ts'
 
 // Not allowed, and the two ways in which servers say that the extension is not installed.
 const CANNOT_CREATE = new Set(['42501', '0A000', '58P01'])
@@ -9,6 +9,20 @@ const CANNOT_CREATE = new Set(['42501', '0A000', '58P01'])
 export async function prepareSchema(tx: Transaction): Promise<void> {
   await refuseWithoutSchema(tx)
   await prepareTrigrams(tx)
+}
+
+/** A server that takes no changes is of no use to us; it is better to say so than to fail at the first one. */
+export async function refuseReadOnly(db: Reader): Promise<void> {
+  if (db.engine !== 'postgres') return
+  const { rows } = await sql<{ answer: string }>`select current_setting('transaction_read_only') as answer`.execute(
+    db.query,
+  )
+  if (rows[0]?.answer !== 'on') return
+  throw new AppError(
+    'failed_precondition',
+    'The PostgreSQL server takes no changes, being a standby or set to default_transaction_read_only: connect to the primary, ' +
+      'or turn that setting off',
+  )
 }
 
 async function refuseWithoutSchema(tx: Transaction): Promise<void> {
