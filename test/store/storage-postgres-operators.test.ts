@@ -1,7 +1,9 @@
 /** A PostgreSQL as operators set it up: their settings, roles with few rights, poolers. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { rmSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { sql } from 'kysely'
@@ -285,4 +287,27 @@ describe('PostgreSQL at an address with a certificate', { skip }, () => {
     }
     await database.drop()
   })
+})
+
+test('a connection for which there is no password is closed, so that the process can end', async () => {
+  const asksForPassword = Buffer.from('R\0\0\0\x17\0\0\0\x0aSCRAM-SHA-256\0\0', 'latin1')
+  const goesOn = Buffer.from('R\0\0\0\x0e\0\0\0\x0br=nonce', 'latin1')
+  const closed = Promise.withResolvers<void>()
+  const server = createServer((socket) => {
+    const answers = [asksForPassword, goesOn]
+    socket.on('data', () => socket.write(answers.shift() ?? ''))
+    socket.on('error', () => {})
+    socket.on('close', () => closed.resolve())
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  try {
+    await assert.rejects(openDatabase({ ...options, databaseUrl: `postgres://ada@127.0.0.1:${port}/notes` }), {
+      code: 'unavailable',
+      message: /user and password in storage.database_url/,
+    })
+    await closed.promise
+  } finally {
+    server.close()
+  }
 })

@@ -43,8 +43,14 @@ export class PooledClient extends pg.Client {
   override connect(callback?: (error: never, client: pg.Client) => void): Promise<pg.Client> | undefined {
     const problem = this.#problem
     if (callback === undefined) return problem === undefined ? super.connect() : Promise.reject(problem)
-    if (problem === undefined) super.connect(callback as (error: Error) => void)
-    else queueMicrotask(() => (callback as (error: Error) => void)(problem))
+    const answer = callback as (error: Error | null, client: pg.Client) => void
+    if (problem !== undefined) queueMicrotask(() => answer(problem, this))
+    else
+      super.connect((error: Error | null) => {
+        // NOTE Whoever has no password to answer with leaves the server waiting for it, and the process for the server.
+        if (error) void this.end().catch(() => {})
+        answer(error, this)
+      })
     return undefined
   }
 }

@@ -76,8 +76,8 @@ function connectPostgres(url: string): VectorConnection {
 }
 
 async function begin(client: pg.Client): Promise<pg.Client> {
-  await client.connect()
   try {
+    await client.connect()
     await client.query(SESSION_SETTINGS)
   } catch (error) {
     void client.end().catch(() => {})
