@@ -1,6 +1,7 @@
 /** A thread cannot share the connections of the server: it has one of its own. */
 import pg from 'pg'
-import { addressFor, SESSION_SETTINGS } from '../../../platform/storage/postgres-session.ts'
+import { addressFor } from '../../../platform/storage/postgres-client.ts'
+import { SESSION_SETTINGS } from '../../../platform/storage/postgres-session.ts'
 import { SqliteConnection } from '../../../platform/storage/sqlite-connection.ts'
 
 /** Where a database is, in words that a thread can be told. */

@@ -1,0 +1,50 @@
+import pg from 'pg'
+
+/**
+ * The address as the library is to read it. It takes these words for `verify-full`, and warns at every start that another version of it
+ * will not: with us they go on to mean what they do.
+ */
+export function addressFor(url: string): string {
+  return url.includes('uselibpqcompat=')
+    ? url
+    : url.replace(/([?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, '$1verify-full')
+}
+
+/**
+ * Certificates that the address names are read for every connection, and may be missing while they are replaced. The pool makes
+ * connections whenever it likes, where nobody hears that one cannot be made: this one says so when it is to connect.
+ */
+export class PooledClient extends pg.Client {
+  readonly #problem: Error | undefined
+
+  constructor(config?: pg.ClientConfig) {
+    const problem = problemOf(config)
+    super(problem === undefined ? config : {})
+    this.#problem = problem
+  }
+
+  override connect(): Promise<pg.Client>
+  override connect(callback: ((error: Error) => void) | ((error: null, client: pg.Client) => void)): void
+  override connect(callback?: (error: never, client: pg.Client) => void): Promise<pg.Client> | undefined {
+    const problem = this.#problem
+    if (callback === undefined) return problem === undefined ? super.connect() : Promise.reject(problem)
+    const answer = callback as (error: Error | null, client: pg.Client) => void
+    if (problem !== undefined) queueMicrotask(() => answer(problem, this))
+    else
+      super.connect((error: Error | null) => {
+        // NOTE Whoever has no password to answer with leaves the server waiting for it, and the process for the server.
+        if (error) void this.end().catch(() => {})
+        answer(error, this)
+      })
+    return undefined
+  }
+}
+
+function problemOf(config: pg.ClientConfig | undefined): Error | undefined {
+  try {
+    new pg.Client(config)
+    return undefined
+  } catch (error) {
+    return error as Error
+  }
+}
