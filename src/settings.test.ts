@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { renderReference } from '../scripts/settings-reference.ts'
+import { tempDir } from '../test/support/temp-dir.ts'
 import { policyOf } from './callbacks/settings.ts'
 import { fromText, variablesOf } from './platform/config/environment.ts'
 import { asText, Origins } from './platform/config/origins.ts'
@@ -15,7 +15,7 @@ import { loadSettings, maskSecrets, ROOT, SettingsError, SHORT_NAMES } from './s
 const MODES: Mode[] = ['dev', 'serve', 'cli']
 
 function folder(yaml?: string): string {
-  const path = mkdtempSync(join(tmpdir(), 'commonplace-settings-'))
+  const path = tempDir()
   if (yaml !== undefined) writeFileSync(join(path, 'commonplace.yaml'), yaml)
   return path
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { tempDir } from '../../test/support/temp-dir.ts'
 import { loadSettings } from '../settings.ts'
 import { isSigningSecret, policyOf } from './settings.ts'
 
 function load(yaml: string) {
-  const cwd = mkdtempSync(join(tmpdir(), 'commonplace-settings-'))
+  const cwd = tempDir()
   writeFileSync(join(cwd, 'commonplace.yaml'), yaml)
   return loadSettings({ mode: 'serve', env: {}, cwd })
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { tempDir } from '../../test/support/temp-dir.ts'
 import { loadSettings, SettingsError } from '../settings.ts'
 import { asYaml, configCommand } from './config.ts'
 
 test('what config prints is a settings file that gives the same settings', async () => {
-  const cwd = mkdtempSync(join(tmpdir(), 'commonplace-config-'))
+  const cwd = tempDir()
   const env = {
     COMMONPLACE_INSTANCE__LEGACY_DESCRIPTION: 'two\nlines: # "quoted"',
     COMMONPLACE_CALLBACKS__NAMESPACES: '{"orders":{"retention":"36h","search_attributes":{"A":"Int"}}}',
@@ -29,9 +29,7 @@ test('config shows that a secret is set, not what it is', async () => {
     COMMONPLACE_ADMIN_TOKEN: 'x'.repeat(40),
     COMMONPLACE_DATABASE_URL: 'postgres://ada:hunter2@localhost/kb',
   }
-  const yaml = asYaml(
-    await loadSettings({ mode: 'serve', env, cwd: mkdtempSync(join(tmpdir(), 'commonplace-config-')) }),
-  )
+  const yaml = asYaml(await loadSettings({ mode: 'serve', env, cwd: tempDir() }))
   assert.match(yaml, /^ {2}admin_token: "\*\*\*" # environment$/m)
   assert.match(yaml, /^ {2}database_url: postgres:\/\/ada:\*\*\*@localhost\/kb # environment$/m)
   assert.doesNotMatch(yaml, /hunter2|xxxx/)

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
+import { test } from 'node:test'
 import fc from 'fast-check'
 import { stringify } from 'yaml'
 import { asYaml } from '../../src/cli/config.ts'
@@ -11,9 +10,9 @@ import type { LoadOptions } from '../../src/platform/config/load-settings.ts'
 import { asText } from '../../src/platform/config/origins.ts'
 import { type Setting, settingsIn } from '../../src/platform/config/setting.ts'
 import { loadSettings, maskSecrets, ROOT, type Settings, SettingsError, SHORT_NAMES } from '../../src/settings.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'commonplace-fuzz-'))
-after(() => rmSync(folder, { recursive: true }))
+const folder = tempDir()
 
 const keys = [...settingsIn(ROOT)]
 const variables = [...variablesOf(ROOT, SHORT_NAMES).values()]

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { tempDir } from '../../../test/support/temp-dir.ts'
 import { duration, flag, group, integer, list, map, orNull, text } from './keys.ts'
 import { type LoadOptions, loadSettings } from './load-settings.ts'
 import { SettingsError } from './settings-error.ts'
@@ -31,7 +31,7 @@ const schema = group({
 })
 
 function folder(files: Record<string, string> = {}): string {
-  const path = mkdtempSync(join(tmpdir(), 'commonplace-settings-'))
+  const path = tempDir()
   for (const [name, content] of Object.entries(files)) writeFileSync(join(path, name), content)
   return path
 }

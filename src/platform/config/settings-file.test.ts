@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { tempDir } from '../../../test/support/temp-dir.ts'
 import { Problems } from './problems.ts'
 import { SettingsError } from './settings-error.ts'
 import { parseYaml, readSettingsFile } from './settings-file.ts'
@@ -74,7 +74,7 @@ test('a large map is read in time', () => {
 })
 
 test('a file that cannot be read is told apart from one that is not there', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'commonplace-settings-'))
+  const folder = tempDir()
   writeFileSync(join(folder, 'binary.yaml'), Buffer.from([0xff, 0xfe, 0x00]))
   writeFileSync(join(folder, 'huge.yaml'), '#'.repeat(1_048_577))
   const complaint = (name: string | undefined) =>
