@@ -156,11 +156,11 @@ describe('several servers on one PostgreSQL', { skip: postgresUnavailable() ?? f
     await client(one).delete(`/api/v2/users/${id}/sessions`, 204)
     const revokedAt = performance.now()
     await here.get('/api/v2/auth/session', 401)
-    let status = 200
-    while (status !== 401 && performance.now() - revokedAt < 5_000) {
+    for (let status = 200; status !== 401; ) {
+      const askedAt = performance.now()
       status = (await fetch(`${two.url}/api/v2/auth/session`, { headers: { authorization: `Bearer ${token}` } })).status
+      // However late its answer may come: who asks after a second is refused.
+      if (askedAt - revokedAt > 1_000) assert.equal(status, 401, `${askedAt - revokedAt} ms`)
     }
-    assert.equal(status, 401)
-    assert.ok(performance.now() - revokedAt < 1_000, `${performance.now() - revokedAt} ms`)
   })
 })

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
 import { createLogger } from '../../src/platform/logging/logger.ts'
 import { Supervisor } from '../../src/platform/supervisor/supervisor.ts'
 import { eachDatabase } from '../support/each-database.ts'
@@ -10,6 +9,10 @@ import { DeliveryWorld } from './delivery-world.ts'
 
 const GRACE_MS = 1_000
 const SHORT_GRACE_MS = 200
+// Of that time the requests in flight have so much.
+const FINISH = 0.9
+// What is waited for a body once the head is known; longer than the short time.
+const BODY_MS = 250
 
 eachDatabase('a request whose answer is known but not read when the server stops', (context) => {
   test('has succeeded, and nobody sends it again', async () => {
@@ -29,12 +32,10 @@ eachDatabase('a request whose answer is known but not read when the server stops
     supervisor.start([world.runtime.dispatcher])
     await world.start('c', receiver.url)
     await receiver.requests.next()
-    // The head has left the receiver, in this same process: it is read in the next turns of the event loop.
-    for (let turns = 0; turns < 10; turns++) await setImmediate()
-    // Less than what is waited for a body.
+    await clock.untilSet(BODY_MS)
     const stopped = supervisor.stop(SHORT_GRACE_MS)
-    await setImmediate()
-    await clock.advance(SHORT_GRACE_MS * 0.91)
+    await clock.untilSet(SHORT_GRACE_MS * FINISH)
+    await clock.advance(SHORT_GRACE_MS * FINISH)
     await stopped
     assert.equal((await world.find('c')).record.state, 'SUCCEEDED')
   })
@@ -57,9 +58,8 @@ eachDatabase('a request that is in flight when the server stops, for longer than
     const [socket] = receiver.open
 
     const stopped = supervisor.stop(GRACE_MS)
-    await setImmediate()
-    // A part of the time is for giving back.
-    await clock.advance(GRACE_MS * 0.91)
+    await clock.untilSet(GRACE_MS * FINISH)
+    await clock.advance(GRACE_MS * FINISH)
     await stopped
     await stopping.runtime[Symbol.asyncDispose]()
     await socketClosed(socket as NonNullable<typeof socket>)

@@ -34,7 +34,6 @@ export class EmbeddingEndpoint implements AsyncDisposable {
       COMMONPLACE_KNOWLEDGE__EMBEDDING_PROVIDER: 'openai',
       COMMONPLACE_KNOWLEDGE__EMBEDDING_URL: `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/v1`,
       COMMONPLACE_KNOWLEDGE__EMBEDDING_DIMENSIONS: String(DIMENSIONS),
-      COMMONPLACE_KNOWLEDGE__EMBEDDING_TIMEOUT: '500ms',
       COMMONPLACE_KNOWLEDGE__INDEX_DELAY_MS: '0',
     }
   }

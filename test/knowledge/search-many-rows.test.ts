@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { findRows } from '../../src/knowledge/search/find/store-search.ts'
 import { eachDatabase } from '../support/each-database.ts'
-import { caughtUpAtLast, runningIndex } from '../support/running-index.ts'
+import { runningIndex } from '../support/running-index.ts'
 import { IndexedNotes } from './indexed-notes.ts'
 
 eachDatabase('filters without words', ({ open }) => {
@@ -12,7 +12,7 @@ eachDatabase('filters without words', ({ open }) => {
     const notes = await IndexedNotes.open(db)
     const list = (length: number) => Array.from({ length }, (_, at) => `- [a] b${at}\n`).join('')
     for (let id = 1; id <= 3; id++) await notes.add(id, `List ${id}`, list(45_000))
-    await caughtUpAtLast(index)
+    await index.caughtUp()
     const page = (offset: number) => findRows(db, notes.project, { mode: 'none' }, { after: 0 }, { limit: 10, offset })
     const first = await page(0)
     assert.deepEqual([first.rows.length, first.rows[0]?.kind], [10, 'note'])

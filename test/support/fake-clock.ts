@@ -1,6 +1,7 @@
 import { type Clock, MICROS_PER_MS, type Micros } from '../../src/platform/clock/clock.ts'
 
 interface Alarm {
+  ms: number
   dueMs: number
   callback: () => void
 }
@@ -28,7 +29,7 @@ export class FakeClock implements Clock {
   }
 
   after(ms: number, callback: () => void): () => void {
-    const alarm = { dueMs: this.#elapsedMs + Math.max(0, ms), callback }
+    const alarm = { ms, dueMs: this.#elapsedMs + Math.max(0, ms), callback }
     this.#alarms.add(alarm)
     // What is due already rings by itself, as it would if time went on.
     if (ms <= 0)
@@ -41,6 +42,11 @@ export class FakeClock implements Clock {
   /** How many alarms are set: a worker that waits has one. */
   get waiting(): number {
     return this.#alarms.size
+  }
+
+  /** Until somebody waits for exactly so long. */
+  async untilSet(ms: number): Promise<void> {
+    while (![...this.#alarms].some((alarm) => alarm.ms === ms)) await settle()
   }
 
   /**

@@ -150,13 +150,13 @@ test('unknown members are allowed unless the schema is closed', () => {
 })
 
 test('a hostile body gets a bounded list of problems in a bounded time', () => {
-  const started = performance.now()
+  const { user: before } = process.threadCpuUsage()
   const many = problemsOf(Type.Object({ items: Type.Array(Type.String()) }), { items: new Array(500_000).fill(1) })
   assert.equal(many.length, 100)
   const names = Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`${'x'.repeat(50)}${i}`, 1]))
   const unknown = problemsOf(Type.Object({}, { additionalProperties: false }), names)
   assert.ok(unknown.length <= 100 && unknown.join('').length < 20_000)
-  assert.ok(performance.now() - started < 5_000)
+  assert.ok(process.threadCpuUsage().user - before < 5_000_000)
 })
 
 test('a query string is read by its schema, strictly, and what is not named is ignored', () => {
