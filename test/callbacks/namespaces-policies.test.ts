@@ -147,7 +147,10 @@ eachDatabase('policies of namespaces', ({ engine, open, openAgain }) => {
       const world = await namespaceWorld(await open())
       const other = await anotherProcess(world, await openAgain(world.db))
       const { operator, namespaces } = world
+      // What tells of this one must not be taken for what tells of the next.
+      const heardFirst = told(other.db)
       await namespaces.create(operator, { name: 'a' })
+      await heardFirst
       assert.equal((await other.policies.find('a'))?.policy.max_page_size, 1_000)
       // The clock stands still: what is remembered does not grow old.
       const heard = told(other.db)

@@ -203,8 +203,10 @@ eachDatabase('authentication', ({ engine, open, openAgain }) => {
       const authenticator = authenticatorOf(identity)
       const { user, token } = await member(identity)
       assert.equal(await kindOf(authenticator, bearer(token.plain)), 'ok')
-      const arrived = new Promise<void>((resolve) => db.subscribe('identity', () => resolve()))
+      // Signals come in the order of their commits. Those of 'identity' tell of the person, too, who was just made.
+      const arrived = new Promise<void>((resolve) => db.subscribe('afterwards', () => resolve()))
       await other.users.disable(other.operator, { userId: user.id })
+      await other.db.write(async (tx) => tx.signal('afterwards'))
       await arrived
       assert.equal(await kindOf(authenticator, bearer(token.plain)), 'bad')
     })

@@ -18,6 +18,8 @@ import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { gate, increment, itemValue, put } from './storage-items.ts'
 
 const unavailable = postgresUnavailable()
+// Real time: nothing that works takes so long, on a busy machine either.
+const SILENCE_MS = 1_000
 
 describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: ${unavailable}` }, () => {
   let database: TestDatabase
@@ -141,7 +143,7 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
 
   test('a server that falls silent holds nobody for ever, and is used again when it speaks', async () => {
     await using proxy = await startTcpProxy(database.url)
-    const quick = new PostgresDatabase({ ...options, url: proxy.url, answerTimeoutMs: 200 })
+    const quick = new PostgresDatabase({ ...options, url: proxy.url, answerTimeoutMs: SILENCE_MS })
     await quick.open()
     await quick.ping()
     const isUnavailable = (error: unknown) => isAppError(error, 'unavailable')
@@ -155,12 +157,12 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
     proxy.speakAgain()
     await eventually(() => quick.write((tx) => put(tx, 'heard', 1)))
     assert.equal(await itemValue(db, 'unheard'), undefined)
-    await quick.write((tx) => sql`select pg_sleep(0.4)`.execute(tx.query), { alone: true })
+    await quick.write((tx) => sql`select pg_sleep(1.2)`.execute(tx.query), { alone: true })
     await quick.close()
   })
 
   test('a process that falls silent in the middle of a change keeps others waiting for a while, not for ever', async () => {
-    const silent = new PostgresDatabase({ ...options, url: database.url, silentWriterMs: 200 })
+    const silent = new PostgresDatabase({ ...options, url: database.url, silentWriterMs: SILENCE_MS })
     await silent.open()
     await db.write((tx) => put(tx, 'wanted', 1))
     const hasIt = gate()
@@ -204,7 +206,7 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
   test('a connection that listens and falls silent is found out by the next question, and replaced', async () => {
     await using proxy = await startTcpProxy(database.url)
     const clock = new FakeClock()
-    const listening = new PostgresDatabase({ ...options, clock, url: proxy.url, answerTimeoutMs: 200 })
+    const listening = new PostgresDatabase({ ...options, clock, url: proxy.url, answerTimeoutMs: SILENCE_MS })
     await listening.open()
     let wakeUps = 0
     const woken = gate()

@@ -253,7 +253,8 @@ describe('the one writer of SQLite', () => {
   })
 
   test('a command that waits for the writer beside it does not end before its write is done', async () => {
-    const { db, place } = await open()
+    // However long the command takes to start, nobody takes this one for a change that waits in vain.
+    const { db, place } = await open(new HandClock())
     const { opened: finish, open: letGo } = gate()
     const started = gate()
     const holding = db.write(

@@ -6,7 +6,9 @@ export async function takeAway(url: string): Promise<() => Promise<void>> {
   const admin = new pg.Client({ connectionString: Object.assign(new URL(url), { pathname: '/postgres' }).href })
   await admin.connect()
   await admin.query(`alter database ${name} allow_connections false`)
-  await admin.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [name])
+  // Waits for the end of each: one that has only been told to end may be given to the next question.
+  const ended = 'select pg_terminate_backend(pid, 10000) from pg_stat_activity where datname = $1'
+  while ((await admin.query(ended, [name])).rowCount !== 0);
   return async function back() {
     await admin.query(`alter database ${name} allow_connections true`)
     await admin.end()
