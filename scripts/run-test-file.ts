@@ -33,8 +33,9 @@ type Event =
 const REPORTER = fileURLToPath(new URL('test-events.mjs', import.meta.url))
 const TEST_TIMEOUT_MS = 60_000
 const FILE_TIMEOUT_MS = 6 * 60_000
-// After its last test a file has this long to end by itself; one that cannot has left something open.
-const LINGER_MS = 10_000
+// After its last test a file has this long to end by itself; one that cannot has left something open. Servers are stopped then, each of
+// which may take 20 seconds.
+const LINGER_MS = 30_000
 const LONGEST_OUTPUT = 20_000
 
 /** Runs one test file in a process group of its own and never waits for it forever. */

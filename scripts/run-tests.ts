@@ -64,7 +64,7 @@ async function main(args: string[]): Promise<void> {
     clearTimeout(deadline)
     const running = await postgres
     if ('stop' in running) await running.stop()
-    rmSync(runDir, { recursive: true, force: true })
+    rmSync(runDir, { recursive: true, force: true, maxRetries: 5 })
   }
   if (stopping.signal.aborted) fail(totals, 'the whole run (stopped before its end)')
   if (files.length === 0) fail(totals, `no test files match ${args.join(' ')}`)

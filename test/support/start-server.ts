@@ -86,7 +86,7 @@ export async function startServer(options: StartServerOptions = {}): Promise<Tes
       })
     }
   })
-  const line = await startedOrFailed(child, listening, exited, () => output)
+  const line = await startedOrFailed(child, listening, () => output)
   letGo(child)
   const stopWith = (signal: NodeJS.Signals) => end(child, exited, signal, () => output)
   return {
@@ -131,19 +131,15 @@ function serverEnvironment(dataDir: string, databaseUrl: string | null): Record<
   }
 }
 
-async function startedOrFailed<T>(
-  child: ChildProcess,
-  listening: Promise<T>,
-  exited: Promise<Exit>,
-  output: () => string,
-): Promise<T> {
+async function startedOrFailed<T>(child: ChildProcess, listening: Promise<T>, output: () => string): Promise<T> {
   let timer: NodeJS.Timeout | undefined
   const problem = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {
       child.kill('SIGKILL')
       reject(new Error(`The server did not listen within ${START_TIMEOUT_MS / 1000} s:\n${output()}`))
     }, START_TIMEOUT_MS)
-    void exited.then(({ status, signal }) =>
+    // Not when it has ended: what it said last may still be on its way then.
+    child.once('close', (status, signal) =>
       reject(new Error(`The server ended with ${signal ?? `status ${status}`} before it listened:\n${output()}`)),
     )
   })

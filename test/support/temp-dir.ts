@@ -13,5 +13,6 @@ export function tempDir(): string {
 }
 
 function removeAll(): void {
-  for (const directory of made) rmSync(directory, { recursive: true, force: true })
+  // A server that ends with this process may write until then.
+  for (const directory of made) rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
 }
