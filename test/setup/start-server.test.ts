@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { postgresUnavailable } from '../support/postgres.ts'
 import { startServer } from '../support/start-server.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { client } from '../support/test-client.ts'
 import { hasEnded } from './mini-clone.ts'
 
@@ -38,7 +39,9 @@ test('a server does not outlive a test process that was killed', async () => {
     const { startServer } = await import(${JSON.stringify(new URL('../support/start-server.ts', import.meta.url).href)})
     console.log((await startServer()).pid)
     setInterval(() => {}, 1000)`
-  const testProcess = spawn(process.execPath, ['--input-type=module', '--eval', program])
+  // It cannot remove its own folders.
+  const env = { ...process.env, TMPDIR: tempDir() }
+  const testProcess = spawn(process.execPath, ['--input-type=module', '--eval', program], { env })
   const [pid] = await once(testProcess.stdout, 'data')
   testProcess.kill('SIGKILL')
   await hasEnded(Number(pid))
