@@ -14,7 +14,8 @@ function attemptsOf(callbacks: CallbacksApi, id: string, query: Record<string, s
 async function failing(callbacks: CallbacksApi, id: string, url: string, maximumAttempts: number): Promise<string> {
   const retryPolicy = { ...QUICK, maximumAttempts }
   const runId = await callbacks.startRun(id, { callback: { nexus: { url } }, retryPolicy })
-  await callbacks.poll(id, `?runId=${runId}`)
+  // Many attempts may take longer than a poll waits.
+  while ((await callbacks.poll(id, `?runId=${runId}`)).body.runId === undefined);
   return runId
 }
 
