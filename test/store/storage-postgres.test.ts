@@ -80,8 +80,11 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
   })
 
   test('a signal reaches the other process once it can see the change', async () => {
-    const seen = new Promise<[string, number | undefined]>((resolve) => {
-      other.subscribe('news', (body) => void itemValue(other, 'signalled').then((value) => resolve([body, value])))
+    const { promise: seen, resolve, reject } = Promise.withResolvers<[string, number | undefined]>()
+    const unsubscribe = other.subscribe('news', (body) => {
+      // Those who listen are woken after an outage, too: then nobody waits here any more.
+      unsubscribe()
+      itemValue(other, 'signalled').then((value) => resolve([body, value]), reject)
     })
     await db.write(async (tx) => {
       await put(tx, 'signalled', 1)
@@ -136,9 +139,10 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
     const heard = gate()
     const tell = () => eventually(() => other.write(async (tx) => tx.signal('again', 'now')))
     // Woken once more: the connection that was back was among those that were ended.
-    db.subscribe('again', (body) => (body === 'now' ? heard.open() : void tell()))
+    const unsubscribe = db.subscribe('again', (body) => (body === 'now' ? heard.open() : void tell()))
     await tell()
     await heard.opened
+    unsubscribe()
   })
 
   test('a server that falls silent holds nobody for ever, and is used again when it speaks', async () => {
