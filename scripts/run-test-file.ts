@@ -92,12 +92,13 @@ function record(result: FileResult, event: Event): void {
 }
 
 // NOTE 'exit' and not 'close': a grandchild that keeps the streams open must not keep the run waiting. A moment later
-// the lines that were still on their way have been read.
+// the lines that were still on their way have been read: once more after it, for a runner that had no time to read in that moment.
 function ended(child: ChildProcess): Promise<[number | null, NodeJS.Signals | null]> {
   return new Promise((resolve) => {
     child.once('error', () => resolve([1, null]))
     child.once('close', (status, signal) => resolve([status, signal]))
-    child.once('exit', (status, signal) => setTimeout(() => resolve([status, signal]), 500))
+    const read = (end: [number | null, NodeJS.Signals | null]) => setImmediate(() => resolve(end))
+    child.once('exit', (...end) => setTimeout(read, 500, end))
   })
 }
 

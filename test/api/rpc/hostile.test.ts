@@ -146,6 +146,8 @@ test('anything else on the gRPC port is closed: TLS, noise, silence', async (t) 
     listener.port,
     Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.alloc(500, 0xff)]),
   )
+  // Until none of those has an alarm any more: the next one is that of the silent connection.
+  while (clock.waiting > 0) await new Promise((resolve) => setImmediate(resolve))
   const silence = connectTcp(listener.port, '127.0.0.1')
   t.after(() => silence.destroy())
   silence.on('error', () => undefined)
