@@ -58,6 +58,20 @@ test('a database address is one of PostgreSQL, with a socket too', () => {
   refuses(POSTGRES_URL, ['mysql://h/db', 'postgres:h/db', 'h/db', './data.db'])
 })
 
+test('a database address in whose password a sign stands as it is, is refused, whatever it could be read as', () => {
+  accepts(POSTGRES_URL, [
+    'postgres://u:1%2F2%23%403@h/db',
+    'postgres://u:1@2@h/db',
+    'postgres://h/db?user=ada@example.org',
+  ])
+  refuses(POSTGRES_URL, [
+    'postgres://u:1/2@h/db',
+    'postgres://u:p/2@h/db',
+    'postgres://u:1#2@h/db',
+    'postgres://u:p#2@h/db',
+  ])
+})
+
 test('a domain is kept in lower case and in its ASCII form', () => {
   assert.equal(DOMAIN.parse('Example.ORG'), 'example.org')
   assert.equal(DOMAIN.parse('にゃん.example'), 'xn--r9j5b5b.example')

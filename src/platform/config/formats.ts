@@ -23,7 +23,10 @@ export const SMTP_URL = {
   what: 'an smtp or smtps address, with no parameter but `require_tls=true` or `require_tls=false`',
   parse: smtpOf,
 }
-export const POSTGRES_URL = { what: 'a postgres:// or postgresql:// address', parse: postgresOf }
+export const POSTGRES_URL = {
+  what: 'a postgres:// or postgresql:// address, with `%2F` for a slash in the password, and so on for other signs',
+  parse: postgresOf,
+}
 export const ORIGIN = { what: 'an http or https address without path, query or user', parse: originOf }
 
 export const DOMAIN_AND_PORT = {
@@ -88,7 +91,9 @@ function smtpOf(text: string): string | undefined {
 // A socket's address has no host: postgres:///name?host=/run/postgresql
 function postgresOf(text: string): string | undefined {
   const url = /^postgres(ql)?:\/\//.test(text) ? URL.parse(text) : null
-  return url ? text : undefined
+  // Behind an address that ends too early stands what was left of the password, which would be shown as the name of the database.
+  const isCut = url !== null && (url.pathname.includes('@') || url.hash.includes('@'))
+  return url === null || isCut ? undefined : text
 }
 
 function originOf(text: string): string | undefined {
