@@ -4,55 +4,47 @@ import type { SearchIndex } from '../../src/knowledge/search/index/search-index.
 import type { SearchInput } from '../../src/knowledge/search/schema-search.ts'
 import { readSearch } from '../../src/knowledge/search/search-request.ts'
 import { SearchService } from '../../src/knowledge/search/search-service.ts'
-import { ThreadVectorSearch } from '../../src/knowledge/semantic/search/thread-vector-search.ts'
-import { placeOf } from '../../src/knowledge/semantic/search/vector-search.ts'
-import type { Semantic } from '../../src/knowledge/semantic/semantic.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { runningIndex } from '../support/running-index.ts'
-import { createNote, openNotes, RunningSync } from './semantic-world.ts'
+import { createNote, openNotes } from './semantic-world.ts'
 
 const ROASTED = 'coffee beans are roasted'
 const BURNT = '- [fact] coffee beans are roasted and burnt\n'
-const QUESTION = { text: 'roasted coffee NOT burnt', entity_types: ['observation'], min_similarity: 0 } as const
+const QUESTION = { text: 'roasted coffee NOT burnt', entity_types: ['observation'] } as const
 const PAGE = { limit: 10, offset: 0 }
 const SETTINGS = { default_search_type: 'fts', vector_k: 100, hybrid_fusion: 'weighted', graph_expansion: false }
 
-eachDatabase('a note that changes while it is searched', ({ open }) => {
-  for (const retrieval_mode of ['fts', 'vector', 'hybrid'] as const) {
-    test(`is shown only as it was asked for (${retrieval_mode})`, async () => {
-      const world = await openNotes(await open())
-      const { db, log } = world.deps
-      const clock = new PatientClock()
-      const { external_id: noteId } = await createNote(world, 'Breakfast', `- [fact] ${ROASTED}\n`)
-      await using running = new RunningSync(db)
-      await running.sync.caughtUp(world.project.id)
-      await using vectors = new ThreadVectorSearch({ place: placeOf(db), maxBytes: 1_000_000, clock, log })
-      // Each makes something else stand where the observation stood.
-      let changes = 0
-      const change = async () => {
-        changes++
-        const edit = { operation: 'prepend', content: BURNT } as never
-        await world.notes.edit(world.writer, { projectId: world.projectId, noteId }, edit, {})
-      }
-      const service = new SearchService({
-        db: changingBefore(db, 2, change),
-        clock,
-        log,
-        settings: SETTINGS as never,
-        searchIndex: changingOnce(await runningIndex(db), change),
-        semantic: semanticOf(running, vectors),
-      })
-      const input: SearchInput = { ...QUESTION, entity_types: ['observation'], retrieval_mode }
-      const { results, isDegraded } = await service.search(world.project, readSearch(input, clock.now()), PAGE)
-      assert.ok(changes > 0)
-      assert.deepEqual(
-        { contents: results.map(({ content }) => content), isDegraded },
-        { contents: [ROASTED], isDegraded: false },
-      )
+eachDatabase('a note that changes while it is searched by words', ({ open }) => {
+  test('is shown only as it was asked for', async () => {
+    const world = await openNotes(await open())
+    const { db, log } = world.deps
+    const clock = new PatientClock()
+    const { external_id: noteId } = await createNote(world, 'Breakfast', `- [fact] ${ROASTED}\n`)
+    // Each makes something else stand where the observation stood.
+    let changes = 0
+    const change = async () => {
+      changes++
+      const edit = { operation: 'prepend', content: BURNT } as never
+      await world.notes.edit(world.writer, { projectId: world.projectId, noteId }, edit, {})
+    }
+    const service = new SearchService({
+      db: changingBefore(db, 2, change),
+      clock,
+      log,
+      settings: SETTINGS as never,
+      searchIndex: changingOnce(await runningIndex(db), change),
+      semantic: null,
     })
-  }
+    const input: SearchInput = { ...QUESTION, entity_types: ['observation'], retrieval_mode: 'fts' }
+    const { results, isDegraded } = await service.search(world.project, readSearch(input, clock.now()), PAGE)
+    assert.ok(changes > 0)
+    assert.deepEqual(
+      { contents: results.map(({ content }) => content), isDegraded },
+      { contents: [ROASTED], isDegraded: false },
+    )
+  })
 })
 
 /** No search takes too long to be repeated, however busy the machine is. */
@@ -90,15 +82,4 @@ function changingBefore(db: Database, number: number, change: () => Promise<void
       return typeof member === 'function' ? member.bind(target) : member
     },
   })
-}
-
-function semanticOf({ embeddings, sync }: RunningSync, vectors: ThreadVectorSearch): Semantic {
-  return {
-    vectors,
-    sync,
-    reranker: null,
-    serving: (projectId) => embeddings.serving(projectId),
-    known: (projectId) => embeddings.known(projectId),
-    [Symbol.asyncDispose]: async () => {},
-  }
 }
