@@ -76,7 +76,6 @@ export function directoryRoutes(server: FastifyInstance, deps: KnowledgeDeps): v
     description: 'Markdown with its frontmatter, byte for byte.',
     ...READ,
     etag: true,
-    sends: ['ETag'],
     schema: { params: NotePath, response: { 200: { contentType: MARKDOWN, description: 'The markdown text.' } } },
     async handler(request, reply) {
       const project = await requireProject(db, request.params.project_id)

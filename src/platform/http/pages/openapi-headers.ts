@@ -3,7 +3,6 @@ import { type AnyOperation, idempotencyOf, type SentHeader } from '../operation.
 
 interface Header {
   description: string
-  required?: boolean
   schema: JsonSchema
 }
 
@@ -25,7 +24,10 @@ export const HEADERS = {
   },
   ETag: { description: 'The version that was answered, for `If-Match` and `If-None-Match`.', schema: text },
   Location: { description: 'The address of what was made.', schema: text },
-  Link: { description: 'The addresses of the pages before and behind this one.', schema: text },
+  Link: {
+    description: 'The addresses of the pages before and behind this one, or of what takes the place of the operation.',
+    schema: text,
+  },
   Deprecation: { description: 'Since when another operation is to be used.', schema: text },
   'Idempotent-Replayed': {
     description: '`true` where this is the answer to an earlier request with the same `Idempotency-Key`.',
@@ -38,7 +40,7 @@ export function sentHeaders(operation: AnyOperation, status: number): HeaderRefs
   const { etag, rateLimit, sends = [] } = operation
   const names: HeaderName[] = ['X-Request-Id']
   if (rateLimit !== null) names.push('X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset')
-  if (etag && !sends.includes('ETag')) names.push('ETag')
+  if (etag) names.push('ETag')
   names.push(...sends.filter((name) => isSentWith(name, status)))
   if (idempotencyOf(operation) !== null) names.push('Idempotent-Replayed')
   return references(names)
