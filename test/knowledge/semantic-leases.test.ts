@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { claimProject, lastChange, restartProject } from '../../src/knowledge/semantic/sync/store-sync.ts'
+import { lastChange } from '../../src/knowledge/history/store-changes.ts'
+import { claimProject, restartProject } from '../../src/knowledge/semantic/sync/store-sync.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { EMBEDDED_DIMENSIONS, EmbeddingServer } from '../support/embedding-server.ts'

@@ -93,7 +93,7 @@ async function positionOf({ db, clock }: FeedDeps, projectId: string, since: str
   if (since === undefined) return { seq: BEGINNING, restore }
   if (since === NOW) {
     const project = await requireProject(db, projectId)
-    return { seq: (await lastChange(db, project.id)) ?? BEGINNING, restore }
+    return { seq: await lastChange(db, project.id), restore }
   }
   const cursor = decodeChangesCursor(since)
   const isTooOld = cursor.toldAt < clock.now() - TOMBSTONES_KEPT_MS * MICROS_PER_MS

@@ -72,16 +72,14 @@ export function listChanges(
     .execute()
 }
 
-/** Where the last change of the project stands. Writers of one project wait for one another, so none comes before it later. */
-export async function lastChange(reader: Reader, projectId: number): Promise<number | undefined> {
-  const row = await reader.query
-    .selectFrom('note_changes')
-    .select('seq')
-    .where('project_id', '=', projectId)
-    .orderBy('seq', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row?.seq
+const lastOfProject = statement<{ projectId: number }, { last: number | null }>(
+  (_query, p) => sql`select max(seq) as last from note_changes where project_id = ${p('projectId')}`,
+)
+
+/** The number of the project's last change, or 0. Writers of one project wait for one another, so none comes before it later. */
+export async function lastChange(reader: Reader, projectId: number): Promise<number> {
+  const [row] = await reader.run(lastOfProject, { projectId })
+  return row?.last ?? 0
 }
 
 /** Whether this database has handed out such a number: one that was put back to an earlier state may not have. */

@@ -3,11 +3,12 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
 import type { Database, Reader } from '../../platform/storage/database.ts'
 import type { KnowledgeSettings } from '../deps.ts'
+import { lastChange } from '../history/store-changes.ts'
 import type { Project } from '../note/note.ts'
 import type { Semantic } from '../semantic/semantic.ts'
 import { chunkPlaces } from './answer/chunk-places.ts'
 import { searchResults } from './answer/search-results.ts'
-import { areUnchanged, lastChangeOf } from './answer/store-changes-since.ts'
+import { areUnchanged } from './answer/store-changes-since.ts'
 import type { Main } from './filter/filters.ts'
 import type { Page } from './find/store-search.ts'
 import { findByWords } from './find-by-words.ts'
@@ -83,7 +84,7 @@ export class SearchService {
     const most = semantic?.reranker ? FEW_ATTEMPTS : MOST_ATTEMPTS
     const isOneState = db.engine === 'postgres' && this.#modeOf(request) === 'fts'
     for (let attempt = 1; ; attempt++) {
-      const since = isOneState ? 0 : await lastChangeOf(db, project.id)
+      const since = isOneState ? 0 : await lastChange(db, project.id)
       const answer = await this.#find(project, request, page, async (snapshot, found) => {
         const isLast = isOneState || attempt === most || clock.elapsedMs() - begun > PATIENCE_MS
         const noteIds = new Set(shownOf(found, page).map(({ noteId }) => noteId))

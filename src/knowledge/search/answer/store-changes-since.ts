@@ -3,17 +3,8 @@ import { sql } from 'kysely'
 import type { Reader } from '../../../platform/storage/database.ts'
 import { numbersIn } from '../../../platform/storage/json-list.ts'
 import { statement } from '../../../platform/storage/statement.ts'
+import { lastChange } from '../../history/store-changes.ts'
 import '../../tables.ts'
-
-const last = statement<{ projectId: number }, { last: number | null }>(
-  (_query, p) => sql`select max(seq) as last from note_changes where project_id = ${p('projectId')}`,
-)
-
-/** The number of the project's last change, or 0. */
-export async function lastChangeOf(reader: Reader, projectId: number): Promise<number> {
-  const [row] = await reader.run(last, { projectId })
-  return row?.last ?? 0
-}
 
 const unchanged = statement<{ projectId: number; since: number; ids: string }, { id: number }>(
   (_query, p, engine) => sql`
@@ -29,7 +20,7 @@ export async function areUnchanged(
   since: number,
   noteIds: ReadonlySet<number>,
 ): Promise<boolean> {
-  if (noteIds.size === 0 || (await lastChangeOf(reader, projectId)) === since) return true
+  if (noteIds.size === 0 || (await lastChange(reader, projectId)) === since) return true
   const rows = await reader.run(unchanged, { projectId, since, ids: JSON.stringify([...noteIds]) })
   return rows.length === noteIds.size
 }

@@ -50,16 +50,6 @@ export async function nextDue(reader: Reader, modelId: number, now: Micros): Pro
   return rows[0]?.at ?? null
 }
 
-/** The last change of a project that is known; 0 when there is none. */
-export async function lastChange(reader: Reader, projectId: number): Promise<number> {
-  const row = await reader.query
-    .selectFrom('note_changes')
-    .select((eb) => eb.fn.max('seq').as('seq'))
-    .where('project_id', '=', projectId)
-    .executeTakeFirst()
-  return row?.seq ?? 0
-}
-
 export async function syncState(reader: Reader, { projectId, modelId }: SyncKey): Promise<SyncState | undefined> {
   return reader.query
     .selectFrom('project_embeddings')

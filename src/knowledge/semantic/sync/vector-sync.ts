@@ -24,7 +24,7 @@ import type { Database, Transaction } from '../../../platform/storage/database.t
 import { OtherProcesses } from '../../../platform/storage/other-processes.ts'
 import { type Worker, WorkerStop } from '../../../platform/supervisor/supervisor.ts'
 import { storableText } from '../../../platform/text/storable-text.ts'
-import { CHANGES_TOPIC } from '../../history/store-changes.ts'
+import { CHANGES_TOPIC, lastChange } from '../../history/store-changes.ts'
 import type { Project } from '../../note/note.ts'
 import type { Embeddings } from '../embeddings.ts'
 import { ofProvider, ProviderFailed } from '../provider-failed.ts'
@@ -39,7 +39,6 @@ import {
   completeProject,
   failProject,
   forgetDelays,
-  lastChange,
   nextDue,
   releaseProject,
   replacedModels,
