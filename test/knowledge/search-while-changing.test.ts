@@ -1,51 +1,90 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { PromptService } from '../../src/knowledge/prompt/prompt-service.ts'
 import type { SearchIndex } from '../../src/knowledge/search/index/search-index.ts'
 import type { SearchInput } from '../../src/knowledge/search/schema-search.ts'
 import { readSearch } from '../../src/knowledge/search/search-request.ts'
 import { SearchService } from '../../src/knowledge/search/search-service.ts'
+import { ThreadVectorSearch } from '../../src/knowledge/semantic/search/thread-vector-search.ts'
+import { placeOf } from '../../src/knowledge/semantic/search/vector-search.ts'
+import type { Semantic } from '../../src/knowledge/semantic/semantic.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { runningIndex } from '../support/running-index.ts'
-import { createNote, openNotes } from './semantic-world.ts'
+import { createNote, openNotes, RunningSync } from './semantic-world.ts'
 
 const ROASTED = 'coffee beans are roasted'
 const BURNT = '- [fact] coffee beans are roasted and burnt\n'
-const QUESTION = { text: 'roasted coffee NOT burnt', entity_types: ['observation'] } as const
+const TEXT = 'roasted coffee NOT burnt'
 const PAGE = { limit: 10, offset: 0 }
 const SETTINGS = { default_search_type: 'fts', vector_k: 100, hybrid_fusion: 'weighted', graph_expansion: false }
+/** Before which snapshot of a search something changes: it has this many. */
+const SNAPSHOTS = { fts: [1], vector: [1, 2, 3], hybrid: [1, 2, 3, 4] }
 
-eachDatabase('a note that changes while it is searched by words', ({ open }) => {
-  test('is shown only as it was asked for', async () => {
-    const world = await openNotes(await open())
-    const { db, log } = world.deps
-    const clock = new PatientClock()
-    const { external_id: noteId } = await createNote(world, 'Breakfast', `- [fact] ${ROASTED}\n`)
-    // Each makes something else stand where the observation stood.
-    let changes = 0
-    const change = async () => {
-      changes++
-      const edit = { operation: 'prepend', content: BURNT } as never
-      await world.notes.edit(world.writer, { projectId: world.projectId, noteId }, edit, {})
+eachDatabase('a note that changes while it is searched', ({ open }) => {
+  for (const retrieval_mode of ['fts', 'vector', 'hybrid'] as const) {
+    for (const snapshot of SNAPSHOTS[retrieval_mode]) {
+      test(`is shown only as it was asked for (${retrieval_mode}, changed before snapshot ${snapshot})`, async () => {
+        await using searched = await openSearched(await open(), snapshot)
+        const { world, service, clock } = searched
+        const input: SearchInput = { text: TEXT, entity_types: ['observation'], min_similarity: 0, retrieval_mode }
+        const { results, isDegraded } = await service.search(world.project, readSearch(input, clock.now()), PAGE)
+        assert.equal(searched.changes, 2)
+        assert.deepEqual(
+          { contents: results.map(({ content }) => content), isDegraded },
+          { contents: [ROASTED], isDegraded: false },
+        )
+      })
     }
-    const service = new SearchService({
-      db: changingBefore(db, 2, change),
-      clock,
-      log,
-      settings: SETTINGS as never,
-      searchIndex: changingOnce(await runningIndex(db), change),
-      semantic: null,
-    })
-    const input: SearchInput = { ...QUESTION, entity_types: ['observation'], retrieval_mode: 'fts' }
-    const { results, isDegraded } = await service.search(world.project, readSearch(input, clock.now()), PAGE)
-    assert.ok(changes > 0)
-    assert.deepEqual(
-      { contents: results.map(({ content }) => content), isDegraded },
-      { contents: [ROASTED], isDegraded: false },
-    )
+  }
+
+  test('is told in a prompt only as it was asked for', async () => {
+    await using searched = await openSearched(await open(), 1)
+    const { world, service } = searched
+    const deps = { ...world.deps, settings: SETTINGS as never, baseUrl: () => 'http://localhost' }
+    const prompts = new PromptService(deps, service)
+    const asked = { projectId: world.projectId, timeframe: null, limit: 10, depth: 1, maxRelated: 10 }
+    const prompt = await prompts.write({ ...asked, purpose: 'search', topic: TEXT })
+    assert.equal(searched.changes, 2)
+    assert.deepEqual([prompt.searchCount, prompt.results], [0, []])
   })
 })
+
+/** A note that changes twice in a search: something else stands where its observation stood, and is what is not wanted. */
+async function openSearched(plain: Database, snapshot: number) {
+  const world = await openNotes(plain)
+  const { db, log } = world.deps
+  const clock = new PatientClock()
+  const { external_id: noteId } = await createNote(world, 'Breakfast', `- [fact] ${ROASTED}\n`)
+  const running = new RunningSync(db)
+  await running.sync.caughtUp(world.project.id)
+  const vectors = new ThreadVectorSearch({ place: placeOf(db), maxBytes: 1_000_000, clock, log })
+  const change = async () => {
+    searched.changes++
+    const edit = { operation: 'prepend', content: BURNT } as never
+    await world.notes.edit(world.writer, { projectId: world.projectId, noteId }, edit, {})
+  }
+  const service = new SearchService({
+    db: changingBefore(db, snapshot, change),
+    clock,
+    log,
+    settings: SETTINGS as never,
+    searchIndex: changingOnce(await runningIndex(db), change),
+    semantic: semanticOf(running, vectors),
+  })
+  const searched = {
+    world,
+    clock,
+    service,
+    changes: 0,
+    async [Symbol.asyncDispose]() {
+      await vectors[Symbol.asyncDispose]()
+      await running[Symbol.asyncDispose]()
+    },
+  }
+  return searched
+}
 
 /** No search takes too long to be repeated, however busy the machine is. */
 class PatientClock extends SystemClock {
@@ -62,8 +101,9 @@ function changingOnce(index: SearchIndex, change: () => Promise<void>): SearchIn
     run: (signal) => index.run(signal),
     async caughtUp(project) {
       await index.caughtUp(project)
-      if (isFirst) await change()
+      if (!isFirst) return
       isFirst = false
+      await change()
     },
   }
 }
@@ -82,4 +122,15 @@ function changingBefore(db: Database, number: number, change: () => Promise<void
       return typeof member === 'function' ? member.bind(target) : member
     },
   })
+}
+
+function semanticOf({ embeddings, sync }: RunningSync, vectors: ThreadVectorSearch): Semantic {
+  return {
+    vectors,
+    sync,
+    reranker: null,
+    serving: (projectId) => embeddings.serving(projectId),
+    known: (projectId) => embeddings.known(projectId),
+    [Symbol.asyncDispose]: async () => {},
+  }
 }

@@ -56,7 +56,14 @@ eachDatabase('the search by meaning', (context) => {
         expected.slice(0, answer.length),
       )
     }
-    assert.deepEqual(Object.keys(answers[0]?.[0] ?? {}).sort(), ['kind', 'noteId', 'number', 'position', 'similarity'])
+    assert.deepEqual(Object.keys(answers[0]?.[0] ?? {}).sort(), [
+      'hash',
+      'kind',
+      'noteId',
+      'number',
+      'position',
+      'similarity',
+    ])
     assert.equal(answers[0]?.[0]?.kind, 'note')
     assert.equal(threads.length, 1)
   })

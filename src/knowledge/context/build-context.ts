@@ -22,8 +22,8 @@ import { observationsFrom } from './store-context.ts'
 import { relationsFrom } from './store-neighbours.ts'
 
 export interface ContextQuery extends RelatedOptions {
-  /** Null: whatever changed lately; `since` is set then. A list: the notes with these numbers, in this order. */
-  name: string | readonly number[] | null
+  /** Null: whatever changed lately; `since` is set then. */
+  name: string | null
   types: ReadonlySet<ItemType>
   page: number
   pageSize: number
@@ -53,9 +53,18 @@ export async function buildContext(
   project: Project,
   query: ContextQuery,
 ): Promise<ContextPage> {
-  const { name } = query
-  const named = typeof name === 'string' ? await readName(db, searchIndex, project, name) : name && { ids: name }
+  const named = query.name === null ? null : await readName(db, searchIndex, project, query.name)
   return db.read((snapshot) => contextOf(snapshot, project, named, query))
+}
+
+/** The same for the notes with these numbers, in this order. */
+export function contextOfNotes(
+  snapshot: Reader,
+  project: Project,
+  noteIds: readonly number[],
+  query: Omit<ContextQuery, 'name'>,
+): Promise<ContextPage> {
+  return contextOf(snapshot, project, { ids: noteIds }, query)
 }
 
 /** One state of the data has to be read. */
@@ -63,7 +72,7 @@ async function contextOf(
   reader: Reader,
   project: Project,
   named: Named | null,
-  query: ContextQuery,
+  query: Omit<ContextQuery, 'name'>,
 ): Promise<ContextPage> {
   const { types, page, pageSize, since } = query
   const notes =

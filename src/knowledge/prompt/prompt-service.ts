@@ -1,6 +1,6 @@
 import type { Micros } from '../../platform/clock/clock.ts'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
-import { buildContext, type ContextResult } from '../context/build-context.ts'
+import { buildContext, type ContextQuery, type ContextResult, contextOfNotes } from '../context/build-context.ts'
 import { contextQueryOf } from '../context/context-document.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import type { Project } from '../note/note.ts'
@@ -34,6 +34,14 @@ export interface Prompt {
   generatedAt: Micros
 }
 
+/** What a prompt tells, and why. */
+interface Found {
+  /** How many notes the search found; 0 where there was none. */
+  count: number
+  results: ContextResult[]
+  sought: PromptMaterial['sought']
+}
+
 type PromptDeps = Pick<KnowledgeDeps, 'db' | 'clock' | 'settings' | 'searchIndex' | 'semantic' | 'baseUrl'>
 
 const RECENTLY = '7d'
@@ -49,7 +57,7 @@ export class PromptService {
   }
 
   async write(asked: PromptQuestion): Promise<Prompt> {
-    const { db, clock, searchIndex, baseUrl } = this.#deps
+    const { db, clock, baseUrl } = this.#deps
     const generatedAt = clock.now()
     const topic = asked.topic.trim() || null
     const timeframe = asked.timeframe ?? (topic === null ? RECENTLY : null)
@@ -62,33 +70,42 @@ export class PromptService {
     // What is wrong with the timeframe is told before anything is looked for.
     const recent = contextQueryOf(null, filters, generatedAt, 'body')
     const project = await requireProject(db, asked.projectId)
-    const found = topic === null ? null : await this.#find(project, topic, asked.limit, recent.since, generatedAt)
-    const query = { ...recent, name: found === null ? null : found.noteIds }
-    const { results } = await buildContext(db, searchIndex, project, query)
+    const found =
+      topic === null ? await this.#lately(project, recent) : await this.#about(project, topic, recent, generatedAt)
     const text = writePrompt({
       purpose: asked.purpose,
       topic,
       timeframe,
       projectName: project.name,
       projectUrl: `${baseUrl()}/v2/${project.externalId}`,
-      results,
-      sought: found ?? { wanted: null, near: new Map() },
+      results: found.results,
+      sought: found.sought,
     })
-    return { text, topic, timeframe, searchCount: found?.noteIds.length ?? 0, results, generatedAt }
+    return { text, topic, timeframe, searchCount: found.count, results: found.results, generatedAt }
   }
 
-  /** Notes only: their texts have everything that their parts say. */
-  async #find(project: Project, topic: string, limit: number, since: Micros | null, now: Micros) {
+  async #lately(project: Project, query: ContextQuery): Promise<Found> {
+    const { db, searchIndex } = this.#deps
+    const { results } = await buildContext(db, searchIndex, project, query)
+    return { count: 0, results, sought: { wanted: null, near: new Map() } }
+  }
+
+  /** Notes only: their texts have everything that their parts say. They are read in the state that they were found in. */
+  #about(project: Project, topic: string, query: ContextQuery, now: Micros): Promise<Found> {
+    const { since, pageSize: limit } = query
     const after = since === null ? {} : { after_date: toRfc3339(since) }
     const request = readSearch({ text: topic, entity_types: ['entity'], retrieval_mode: this.#mode(), ...after }, now)
-    const { hits, question, modelId } = await this.#search.find(project, request, { limit, offset: 0 })
-    const shown = hits.slice(0, limit)
-    const noteIds = shown.map(({ noteId }) => noteId)
-    const places = modelId === null ? new Map() : await chunkPlaces(this.#deps.db, project.id, modelId, noteIds)
-    const near = new Map(
-      shown.map(({ noteId, chunks }) => [noteId, { chunks, places: places.get(noteId) ?? new Map() }]),
-    )
-    return { noteIds, wanted: question === null ? null : new WantedWords(question), near }
+    return this.#search.show(project, request, { limit, offset: 0 }, async (snapshot, { hits, question, modelId }) => {
+      const shown = hits.slice(0, limit)
+      const noteIds = shown.map(({ noteId }) => noteId)
+      const places = modelId === null ? new Map() : await chunkPlaces(snapshot, project.id, modelId, noteIds)
+      const { results } = await contextOfNotes(snapshot, project, noteIds, query)
+      const near = new Map(
+        shown.map(({ noteId, chunks }) => [noteId, { chunks, places: places.get(noteId) ?? new Map() }]),
+      )
+      const wanted = question === null ? null : new WantedWords(question)
+      return { count: noteIds.length, results, sought: { wanted, near } }
+    })
   }
 
   /** Agents seldom use the words of a note: where nobody decided it, meaning counts as well. Null: what the operator set. */

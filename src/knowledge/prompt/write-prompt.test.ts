@@ -128,7 +128,7 @@ test('where none of the words stands in a note, the excerpt is what is near in m
     /\(there is more\):\n\n> (.*)\n/.exec(writePrompt(material({ results: [note], sought: { wanted, near } })))?.[1]
   assert.equal(excerpt(new Map()), beginning.slice(0, LONGEST_EXCERPT).trimEnd())
   const place = { start: beginning.length, end: beginning.length + 'A sieve is made of wire.'.length }
-  const near = { chunks: [{ number: 3, similarity: 0.5 }], places: new Map([[3, place]]) }
+  const near = { chunks: [{ number: 3, hash: 'sieve', similarity: 0.5 }], places: new Map([['sieve', place]]) }
   assert.equal(excerpt(new Map([[1, near]])), 'A sieve is made of wire.')
 })
 

@@ -12,6 +12,8 @@ export interface Hit {
 
 export interface HitChunk {
   number: number
+  /** Of the text that was embedded. */
+  hash: string
   similarity: number
 }
 

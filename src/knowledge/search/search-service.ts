@@ -60,7 +60,7 @@ export interface SearchFound extends Omit<SearchAnswer, 'results'> {
 }
 
 /** Makes something of what was found. By words, the snapshot is the one that it was found in. */
-type Show<T> = (snapshot: Reader, found: SearchFound) => Promise<T>
+export type Show<T> = (snapshot: Reader, found: SearchFound) => Promise<T>
 
 /** Finds notes, observations and relations of a project: by words, by meaning, or by both. */
 export class SearchService {
@@ -72,12 +72,16 @@ export class SearchService {
     this.#meaning = deps.semantic === null ? null : new MeaningSearch(deps, deps.semantic)
   }
 
+  search(project: Project, request: SearchRequest, page: Page): Promise<SearchAnswer> {
+    return this.show(project, request, page, (snapshot, found) => answerOf(snapshot, project, found, page))
+  }
+
   /**
    * What is found and shown in one state of the database is as it was asked for. Where it is not, which is by meaning, and on SQLite,
    * whose index is a file of its own, a note may change in between: it may have what must not be there by then, or another part of it
    * may stand where the one that was found stood. All is looked for again then; where that goes on and on, it is shown as it is.
    */
-  async search(project: Project, request: SearchRequest, page: Page): Promise<SearchAnswer> {
+  async show<T>(project: Project, request: SearchRequest, page: Page, show: Show<T>): Promise<T> {
     const { db, clock, semantic } = this.#deps
     const begun = clock.elapsedMs()
     // A service that sorts the hits is somebody's money.
@@ -85,16 +89,17 @@ export class SearchService {
     const isOneState = db.engine === 'postgres' && this.#modeOf(request) === 'fts'
     for (let attempt = 1; ; attempt++) {
       const since = isOneState ? 0 : await lastChange(db, project.id)
-      const answer = await this.#find(project, request, page, async (snapshot, found) => {
+      const shown = await this.#find(project, request, page, async (snapshot, found) => {
         const isLast = isOneState || attempt === most || clock.elapsedMs() - begun > PATIENCE_MS
         const noteIds = new Set(shownOf(found, page).map(({ noteId }) => noteId))
         if (!isLast && !(await areUnchanged(snapshot, project.id, since, noteIds))) return null
-        return answerOf(snapshot, project, found, page)
+        return { answer: await show(snapshot, found) }
       })
-      if (answer !== null) return answer
+      if (shown !== null) return shown.answer
     }
   }
 
+  /** What was found, without a look at what became of it since. */
   find(project: Project, request: SearchRequest, page: Page): Promise<SearchFound> {
     return this.#find(project, request, page, async (_snapshot, found) => found)
   }

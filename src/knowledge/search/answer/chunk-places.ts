@@ -1,9 +1,9 @@
 import type { Reader } from '../../../platform/storage/database.ts'
 import { contentsOf } from '../../note/store-contents.ts'
-import { type Chunk, chunkNote } from '../../semantic/chunk/chunk-note.ts'
-import { notesChangedSince } from '../../semantic/sync/store-changed-since.ts'
+import { chunkNote } from '../../semantic/chunk/chunk-note.ts'
+import { notesChangedSince, syncedSeq } from '../../semantic/sync/store-changed-since.ts'
 import type { ChunkPlaces } from './matched-chunk.ts'
-import { type EmbeddedChunk, embeddedChunks } from './store-chunk-places.ts'
+import { embeddedPlaces } from './store-chunk-places.ts'
 
 const LONGEST_READ = 200_000
 
@@ -17,22 +17,12 @@ export async function chunkPlaces(
   modelId: number,
   noteIds: readonly number[],
 ): Promise<Map<number, ChunkPlaces>> {
-  const places: Map<number, ChunkPlaces> = new Map()
-  const embedded = await embeddedChunks(reader, projectId, modelId, noteIds)
-  for (const [noteId, chunks] of embedded) places.set(noteId, chunks)
-  for (const note of await notesChangedSince(reader, { projectId, modelId }, [...embedded.keys()])) {
+  const places: Map<number, ChunkPlaces> = await embeddedPlaces(reader, projectId, modelId, noteIds)
+  const synced = await syncedSeq(reader, { projectId, modelId })
+  for (const note of await notesChangedSince(reader, projectId, synced, [...places.keys()])) {
     const content = (await contentsOf(reader, [note.id], LONGEST_READ)).get(note.id) ?? ''
-    places.set(note.id, placesNow(embedded.get(note.id) ?? new Map(), chunkNote(note, content)))
+    const chunks = chunkNote(note, content).filter(({ kind }) => kind === 'note')
+    places.set(note.id, new Map(chunks.map((chunk) => [chunk.hash, chunk])))
   }
   return places
-}
-
-function placesNow(embedded: ReadonlyMap<number, EmbeddedChunk>, chunks: readonly Chunk[]): ChunkPlaces {
-  const byHash = new Map(chunks.filter(({ kind }) => kind === 'note').map((chunk) => [chunk.hash, chunk]))
-  return new Map(
-    [...embedded].flatMap(([number, { hash }]) => {
-      const chunk = byHash.get(hash)
-      return chunk === undefined ? [] : [[number, chunk]]
-    }),
-  )
 }

@@ -1,7 +1,7 @@
 import type { HitChunk } from '../hit.ts'
 
-/** Where a chunk stands in the content, by its number. */
-export type ChunkPlaces = ReadonlyMap<number, { start: number; end: number }>
+/** Where a chunk stands in the content, by its hash. */
+export type ChunkPlaces = ReadonlyMap<string, { start: number; end: number }>
 
 const LONGEST_WHOLE = 2_000
 const MOST_CHUNKS = 5
@@ -11,8 +11,8 @@ const BETWEEN = '\n---\n'
 export function matchedChunk(content: string, body: string, chunks: readonly HitChunk[], places: ChunkPlaces): string {
   if (body.length <= LONGEST_WHOLE) return body
   const texts: string[] = []
-  for (const { number } of chunks) {
-    const place = places.get(number)
+  for (const { hash } of chunks) {
+    const place = places.get(hash)
     const text = place === undefined ? '' : content.slice(place.start, place.end).trim()
     if (text !== '' && !texts.includes(text)) texts.push(text)
     if (texts.length === MOST_CHUNKS) break

@@ -1,49 +1,45 @@
 import type { Reader } from '../../../platform/storage/database.ts'
+import { lastChange } from '../../history/store-changes.ts'
 import { observationHash, relationHash } from '../../semantic/chunk/chunk-note.ts'
 import type { NearChunk } from '../../semantic/search/near-chunk.ts'
-import { type ChangedNote, isBehind, notesChangedSince } from '../../semantic/sync/store-changed-since.ts'
-import type { SyncKey } from '../../semantic/sync/store-sync.ts'
+import { type ChangedNote, notesChangedSince } from '../../semantic/sync/store-changed-since.ts'
 import { hitObservations, hitRelations } from '../answer/store-search-hits.ts'
 import { hitKey } from '../hit.ts'
-import { embeddedParts, observationsOf, relationsOf, type StoredPart } from './store-chunks-now.ts'
+import { observationsOf, relationsOf, type StoredPart } from './store-chunks-now.ts'
 
 /** Of so many notes, and of such sizes together, parts that moved are looked for. */
 const MOST_NOTES = 50
 const MOST_READ = 1_000_000
 
 /**
- * The chunks as their notes have them now. Vectors follow a change after a while: until then an observation or a relation may stand
- * elsewhere, or another one where it stood. One that is nowhere any more is left out.
+ * The chunks as their notes have them now. Vectors follow a change after a while, and may have followed it since they were asked: an
+ * observation or a relation may stand elsewhere by now, or another one where it stood. One that is nowhere any more is left out.
+ * `since` is the change that vectors had followed before they were asked.
  */
 export async function chunksNow(
   reader: Reader,
-  key: SyncKey,
+  projectId: number,
+  since: number,
   chunks: readonly NearChunk[],
 ): Promise<readonly NearChunk[]> {
   const parts = chunks.filter(({ kind }) => kind !== 'note')
-  if (parts.length === 0 || !(await isBehind(reader, key))) return chunks
+  if (parts.length === 0 || (await lastChange(reader, projectId)) <= since) return chunks
   const noteIds = [...new Set(parts.map(({ noteId }) => noteId))]
-  const changed = new Map((await notesChangedSince(reader, key, noteIds)).map((note) => [note.id, note]))
+  const changed = new Map((await notesChangedSince(reader, projectId, since, noteIds)).map((note) => [note.id, note]))
   const doubtful = parts.filter(({ noteId }) => changed.has(noteId))
   if (doubtful.length === 0) return chunks
-  const hashes = new Map((await embeddedParts(reader, key, doubtful)).map((part) => [hitKey(part), part.hash]))
-  const isThere = new Set(
-    hashed(changed, await partsAt(reader, doubtful)).flatMap((part) => {
-      const key = hitKey(part)
-      return hashes.get(key) === part.hash ? [key] : []
-    }),
-  )
-  const moved = doubtful.filter((part) => !isThere.has(hitKey(part)))
+  const now = new Map(hashed(changed, await partsAt(reader, doubtful)).map((part) => [hitKey(part), part.hash]))
+  const moved = doubtful.filter((part) => now.get(hitKey(part)) !== part.hash)
   const places = await placesByHash(reader, changed, moved)
   const movedOnes = new Set(moved)
   return chunks.flatMap((chunk): NearChunk[] => {
     if (!movedOnes.has(chunk)) return [chunk]
-    const position = places.get(placeKey(chunk, hashes.get(hitKey(chunk)) ?? ''))
+    const position = places.get(placeKey(chunk))
     return position === undefined ? [] : [{ ...chunk, position }]
   })
 }
 
-type HashedPart = Pick<NearChunk, 'noteId' | 'kind' | 'position'> & { hash: string }
+type HashedPart = Pick<NearChunk, 'noteId' | 'kind' | 'position' | 'hash'>
 
 function hashed(notes: ReadonlyMap<number, ChangedNote>, parts: readonly StoredPart[]): HashedPart[] {
   return parts.flatMap((part): HashedPart[] => {
@@ -87,12 +83,12 @@ async function placesByHash(
   if (noteIds.length === 0) return places
   const parts = [...(await observationsOf(reader, noteIds)), ...(await relationsOf(reader, noteIds))]
   for (const part of hashed(changed, parts)) {
-    const key = placeKey(part, part.hash)
+    const key = placeKey(part)
     if (!places.has(key)) places.set(key, part.position)
   }
   return places
 }
 
-function placeKey({ noteId, kind }: Pick<NearChunk, 'noteId' | 'kind'>, hash: string): string {
+function placeKey({ noteId, kind, hash }: Omit<HashedPart, 'position'>): string {
   return `${noteId}:${kind}:${hash}`
 }

@@ -10,7 +10,7 @@ function found(count: number) {
   return {
     words: ids.map((id) => ({ ...row(id), score: 1 + (count - id) / count })),
     chunks: [...ids.slice(30), ...ids.slice(0, 30)].map((id, at) => {
-      return { ...row(id), number: 0, similarity: 1 - at / count }
+      return { ...row(id), number: 0, hash: `${id}`, similarity: 1 - at / count }
     }),
     nearKeys: new Set(ids.map((id) => hitKey(row(id)))),
   }

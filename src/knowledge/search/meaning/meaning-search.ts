@@ -6,6 +6,7 @@ import type { KnowledgeSettings } from '../../deps.ts'
 import type { Project } from '../../note/note.ts'
 import type { NearChunk } from '../../semantic/search/near-chunk.ts'
 import type { Semantic } from '../../semantic/semantic.ts'
+import { syncedSeq } from '../../semantic/sync/store-changed-since.ts'
 import { hitObservations } from '../answer/store-search-hits.ts'
 import type { SearchFilters } from '../filter/filters.ts'
 import { categoryFilter } from '../filter/passing-notes.ts'
@@ -138,13 +139,14 @@ export class MeaningSearch {
 
   async #near(project: Project, request: MeaningRequest, asked: QuestionVector, depth: number) {
     const { modelId, provider, vector } = asked
+    const { db, settings, searchIndex } = this.#deps
+    const synced = await syncedSeq(db, { projectId: project.id, modelId })
     const nearest = saysNothing(asked) ? [] : await this.#nearest(project, modelId, vector, depth)
     if (nearest === null) return null
-    const { db, settings, searchIndex } = this.#deps
     if (excludedOf(request.question.tree) !== null) await searchIndex.caughtUp(project)
     const minSimilarity = request.minSimilarity ?? settings.min_similarity ?? provider.model.minSimilarity
     return db.read(async (snapshot) => {
-      const chunks = await chunksNow(snapshot, { projectId: project.id, modelId }, nearest)
+      const chunks = await chunksNow(snapshot, project.id, synced, nearest)
       const all = nearRows(chunks)
       const near = all.filter(({ similarity }) => similarity >= minSimilarity)
       const passed = await passing(snapshot, project, near, request.filters)

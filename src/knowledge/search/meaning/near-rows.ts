@@ -10,11 +10,12 @@ export interface NearRow extends Omit<Hit, 'score'> {
 /** Chunks come best first, so a row stands where its best chunk does. */
 export function nearRows(chunks: readonly NearChunk[]): NearRow[] {
   const rows = new Map<number, NearRow>()
-  for (const { noteId, kind, position, number, similarity } of chunks) {
+  for (const { noteId, kind, position, similarity, ...chunk } of chunks) {
     const key = hitKey({ noteId, kind, position })
     const row = rows.get(key)
-    if (row === undefined) rows.set(key, { noteId, kind, position, similarity, chunks: [{ number, similarity }] })
-    else row.chunks.push({ number, similarity })
+    const own = { ...chunk, similarity }
+    if (row === undefined) rows.set(key, { noteId, kind, position, similarity, chunks: [own] })
+    else row.chunks.push(own)
   }
   return [...rows.values()]
 }

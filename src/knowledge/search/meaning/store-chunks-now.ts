@@ -1,46 +1,9 @@
-/** What observations and relations said when they were embedded, and what they say now. */
+/** What observations and relations say now. */
 import { sql } from 'kysely'
 import type { Reader } from '../../../platform/storage/database.ts'
 import { numbersIn } from '../../../platform/storage/json-list.ts'
 import { statement } from '../../../platform/storage/statement.ts'
-import type { NearChunk } from '../../semantic/search/near-chunk.ts'
-import type { SyncKey } from '../../semantic/sync/store-sync.ts'
-import '../../semantic/tables.ts'
 import '../../tables.ts'
-import { ROW_KINDS, type RowKind } from '../row-number.ts'
-
-export type EmbeddedPart = Pick<NearChunk, 'noteId' | 'kind' | 'position'> & { hash: string }
-
-const embedded = statement<
-  SyncKey & { parts: string },
-  { note_id: number; kind: number; position: number; hash: string }
->((_query, p, engine) => {
-  const wanted =
-    engine === 'sqlite'
-      ? sql`(select value ->> 0 as note, value ->> 1 as kind, value ->> 2 as position
-          from json_each(${p('parts')})) as wanted cross join`
-      : sql`(select (value ->> 0)::bigint as note, (value ->> 1)::int as kind, (value ->> 2)::int as position
-          from json_array_elements(${p('parts')}::json)) as wanted inner join`
-  return sql`
-    select v.note_id, v.kind, v.position, v.hash from ${wanted} note_vectors as v
-    on v.project_id = ${p('projectId')} and v.model_id = ${p('modelId')} and v.note_id = wanted.note
-      and v.kind = wanted.kind and v.position = wanted.position`
-})
-
-const KINDS = Object.keys(ROW_KINDS) as readonly RowKind[]
-
-/** The parts whose vectors have these places. */
-export async function embeddedParts(
-  reader: Reader,
-  key: SyncKey,
-  parts: readonly Pick<NearChunk, 'noteId' | 'kind' | 'position'>[],
-): Promise<EmbeddedPart[]> {
-  const list = parts.map(({ noteId, kind, position }) => [noteId, ROW_KINDS[kind], position])
-  const rows = await reader.run(embedded, { ...key, parts: JSON.stringify(list) })
-  return rows.map(({ note_id: noteId, kind, position, hash }) => {
-    return { noteId, kind: KINDS[kind] as RowKind, position, hash }
-  })
-}
 
 interface StoredObservation {
   kind: 'observation'

@@ -5,6 +5,8 @@ export interface NearChunk {
   kind: RowKind
   position: number
   number: number
+  /** Of the text that was embedded. */
+  hash: string
   /** The cosine. */
   similarity: number
 }

@@ -1,7 +1,7 @@
 import { ROW_KINDS, type RowKind } from '../../search/row-number.ts'
 import { cosine, halvesOf } from './half-floats.ts'
 import type { NearChunk } from './near-chunk.ts'
-import type { StoredVector } from './store-vector-source.ts'
+import type { StoredVector, TextVector } from './store-vector-source.ts'
 import type { VectorQuestion } from './vector-question.ts'
 
 const KINDS = Object.keys(ROW_KINDS) as RowKind[]
@@ -21,7 +21,7 @@ export function similarity(question: Float32Array, { vector }: StoredVector): nu
 }
 
 /** The best of the rows by what is stored, best first. */
-export function ranked({ vector, k }: VectorQuestion, rows: readonly StoredVector[]): NearChunk[] {
+export function ranked({ vector, k }: VectorQuestion, rows: readonly TextVector[]): NearChunk[] {
   return rows
     .map((row) => ({ row, similarity: similarity(vector, row) }))
     .filter((one) => !Number.isNaN(one.similarity))
@@ -32,6 +32,7 @@ export function ranked({ vector, k }: VectorQuestion, rows: readonly StoredVecto
       kind: KINDS[row.kind] as RowKind,
       position: row.position,
       number: row.number,
+      hash: row.hash,
       ...rest,
     }))
 }

@@ -17,6 +17,11 @@ export interface StoredVector {
   vector: Uint8Array
 }
 
+/** A vector, and of what text it is. */
+export interface TextVector extends StoredVector {
+  hash: string
+}
+
 export interface ChangedNote {
   note_id: number
   seq: number
@@ -36,7 +41,7 @@ const CHANGED = `
   where project_id = ?1 and model_id = ?2 and (seq, note_id) > (?3, ?4) order by seq, note_id limit ?5`
 const OF_NOTES = `select ${COLUMNS} from note_vectors where project_id = ?1 and model_id = ?2 and note_id`
 // The signs keep SQLite from reading all of the project to find a few of it.
-const BY_ID = `select ${COLUMNS} from note_vectors where +project_id = ?1 and +model_id = ?2 and id`
+const BY_ID = `select ${COLUMNS}, hash from note_vectors where +project_id = ?1 and +model_id = ?2 and id`
 
 /** How far somebody followed the changes: up to this note of this change. */
 export interface ChangePlace {
@@ -89,11 +94,11 @@ export class VectorSource {
     return this.#oneOf(OF_NOTES, key, noteIds)
   }
 
-  byId(key: VectorsKey, ids: readonly number[]): Promise<StoredVector[]> {
+  byId(key: VectorsKey, ids: readonly number[]): Promise<TextVector[]> {
     return this.#oneOf(BY_ID, key, ids)
   }
 
-  #oneOf(sql: string, { projectId, modelId }: VectorsKey, numbers: readonly number[]): Promise<StoredVector[]> {
+  #oneOf<Row>(sql: string, { projectId, modelId }: VectorsKey, numbers: readonly number[]): Promise<Row[]> {
     return this.#connection.engine === 'sqlite'
       ? this.#connection.ask(`${sql} in (select value from json_each(?3))`, [
           projectId,

@@ -8,17 +8,15 @@ import '../../tables.ts'
 import type { ChunkedNote } from '../chunk/chunk-note.ts'
 import type { SyncKey } from './store-sync.ts'
 
-const synced = (p: (key: keyof SyncKey) => number) => sql`coalesce((select synced_seq from project_embeddings
-  where project_id = ${p('projectId')} and model_id = ${p('modelId')}), 0)`
-
-const behind = statement<SyncKey, { yes: number }>(
+const synced = statement<SyncKey, { seq: number }>(
   (_query, p) => sql`
-    select 1 as yes from note_changes where project_id = ${p('projectId')} and seq > ${synced(p)} limit 1`,
+    select synced_seq as seq from project_embeddings
+    where project_id = ${p('projectId')} and model_id = ${p('modelId')}`,
 )
 
-/** Whether any note of a project changed since its notes were embedded. */
-export async function isBehind(reader: Reader, key: SyncKey): Promise<boolean> {
-  return (await reader.run(behind, key)).length > 0
+/** The last change of a project that its vectors have followed, or 0. */
+export async function syncedSeq(reader: Reader, key: SyncKey): Promise<number> {
+  return (await reader.run(synced, key))[0]?.seq ?? 0
 }
 
 /** A note as it is now. */
@@ -27,14 +25,19 @@ export interface ChangedNote extends ChunkedNote {
   size: number
 }
 
-const changed = statement<SyncKey & { ids: string }, ChangedNote>(
+const changed = statement<{ projectId: number; since: number; ids: string }, ChangedNote>(
   (_query, p, engine) => sql`
     select n.id, n.title, n.created_at, n.size from notes n
     join note_changes c on c.project_id = n.project_id and c.external_id = n.external_id
-    where n.id in ${numbersIn(engine, p('ids'))} and n.project_id = ${p('projectId')} and c.seq > ${synced(p)}`,
+    where n.id in ${numbersIn(engine, p('ids'))} and n.project_id = ${p('projectId')} and c.seq > ${p('since')}`,
 )
 
-/** Those of the notes that changed since they were embedded. */
-export function notesChangedSince(reader: Reader, key: SyncKey, noteIds: readonly number[]): Promise<ChangedNote[]> {
-  return reader.run(changed, { ...key, ids: JSON.stringify(noteIds) })
+/** Those of the notes that changed after that change. */
+export function notesChangedSince(
+  reader: Reader,
+  projectId: number,
+  since: number,
+  noteIds: readonly number[],
+): Promise<ChangedNote[]> {
+  return reader.run(changed, { projectId, since, ids: JSON.stringify(noteIds) })
 }
