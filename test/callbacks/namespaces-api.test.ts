@@ -107,6 +107,7 @@ test('every value in effect is shown, with durations in seconds and nothing secr
 test('what was answered can be sent back as a change that changes nothing', async () => {
   const name = await create({ retention: '2d', destination: { rps: 0.5 }, requestTimeout: '500ms' })
   const { body } = await admin.get(`/namespaces/${name}`, 200)
+  assert.equal(body.requestTimeout, '0.500s', 'as durations are written in messages')
   const { createTime: _made, updateTime, signing: _signing, overrides: _own, ...rest } = body
   const again = await admin.patch(`/namespaces/${name}`, 200, { body: rest })
   assert.deepEqual({ ...again.body, overrides: [], updateTime }, { ...body, overrides: [] })

@@ -1,7 +1,9 @@
-/** A policy as callers see it: names in lowerCamelCase, durations as `"10s"`, without secrets. */
+/** A policy as callers see it: names in lowerCamelCase, durations as messages have them (`"10s"`, `"0.500s"`), without secrets. */
+import { MICROS_PER_MS } from '../../platform/clock/clock.ts'
 import { formatDuration } from '../../platform/config/duration.ts'
 import { type GroupSetting, isRecord, memberOf, type Setting, settingsIn } from '../../platform/config/setting.ts'
 import { type CallbackPolicy, POLICY, type PolicyOverrides } from '../settings.ts'
+import { durationJson, durationOf } from '../wire/duration.ts'
 
 const { signing_secrets: _secrets, ...shownMembers } = POLICY.members
 
@@ -19,7 +21,7 @@ export function policyToJson(policy: CallbackPolicy): Record<string, unknown> {
 function toJson(setting: Setting, value: unknown): unknown {
   switch (setting.kind) {
     case 'scalar':
-      return typeof value === 'number' && typeof setting.example === 'string' ? `${value / 1000}s` : value
+      return isDuration(setting, value) ? durationJson(durationOf(value * MICROS_PER_MS)) : value
     case 'nullable':
       return value === null ? null : toJson(setting.inner, value)
     case 'list':
@@ -45,8 +47,12 @@ export function overriddenKeys(overrides: PolicyOverrides): Map<string, string> 
 }
 
 function written(setting: Setting, value: unknown): string {
-  const isDuration = typeof value === 'number' && typeof setting.example === 'string'
-  return isDuration ? formatDuration(value) : JSON.stringify(value)
+  return isDuration(setting, value) ? formatDuration(value) : JSON.stringify(value)
+}
+
+/** Settings keep milliseconds, and show how they are written. */
+function isDuration(setting: Setting, value: unknown): value is number {
+  return typeof value === 'number' && typeof setting.example === 'string'
 }
 
 function valueAt(tree: unknown, path: readonly string[]): unknown {
