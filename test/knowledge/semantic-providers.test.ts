@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { BuiltinModel } from '../../src/knowledge/semantic/builtin/builtin-model.ts'
 import { openBuiltinProvider } from '../../src/knowledge/semantic/builtin-provider.ts'
@@ -82,9 +82,10 @@ test('a note that cannot be read into chunks does not keep others from it, and k
 
 function modelFolder(files: Record<string, unknown> = {}): string {
   const folder = join(tempDir(), 'small-model')
-  mkdirSync(join(folder, '1_Pooling'), { recursive: true })
-  for (const [name, value] of Object.entries({ 'config.json': { hidden_size: 4 }, ...files }))
+  for (const [name, value] of Object.entries({ 'config.json': { hidden_size: 4 }, ...files })) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
     writeFileSync(join(folder, name), JSON.stringify(value))
+  }
   return folder
 }
 
@@ -111,11 +112,37 @@ test('a folder says clearly what is missing: the package, or the model', async (
   const options = { folder: modelFolder(), batchSize: 2 }
   await assert.rejects(openFolderProvider(options), {
     code: 'unavailable',
-    message: /needs the package @huggingface\/transformers: run "npm install @huggingface\/transformers"/,
+    message: /needs the package @huggingface\/transformers: run "npm install --prefix \S+ @huggingface\/transformers"/,
   })
   await assert.rejects(openFolderProvider({ ...options, folder: join(tempDir(), 'nothing') }), {
     code: 'unavailable',
     message: /holds no model .*: correct knowledge\.embedding_folder$/,
+  })
+})
+
+test('the package is taken from beside the model, in the form that the model has', async () => {
+  const folder = modelFolder({ 'onnx/model_quantized.onnx': {} })
+  const code = `module.exports = {
+    env: {},
+    pipeline: async (_task, _model, { dtype }) => async (texts) =>
+      ({ data: texts.flatMap(() => [dtype === 'q8' ? 1 : 0, 1]), dims: [texts.length, 2] }),
+  }`
+  const installed = join(dirname(folder), 'node_modules', '@huggingface', 'transformers')
+  mkdirSync(installed, { recursive: true })
+  writeFileSync(join(installed, 'index.js'), code)
+  await using provider = await openFolderProvider({ folder, batchSize: 2 })
+  const [vector] = await provider.embed(['text'], 'document')
+  assert.deepEqual(vector, new Float32Array([Math.SQRT1_2, Math.SQRT1_2]))
+})
+
+test('a package that is there and cannot be loaded says why', async () => {
+  const folder = modelFolder()
+  const installed = join(dirname(folder), 'node_modules', '@huggingface', 'transformers')
+  mkdirSync(installed, { recursive: true })
+  writeFileSync(join(installed, 'index.js'), `throw new Error('libonnxruntime.so.1: no such file')`)
+  await assert.rejects(openFolderProvider({ folder, batchSize: 2 }), {
+    code: 'unavailable',
+    message: /transformers, which cannot be loaded \(libonnxruntime\.so\.1: no such file\): run "npm install/,
   })
 })
 

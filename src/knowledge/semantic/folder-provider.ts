@@ -1,6 +1,7 @@
-/** A model that the operator has put into a folder, run by a package that the operator has installed beside the server. */
+/** A model that the operator has put into a folder, run by a package that the operator has installed beside it. */
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { basename, dirname, join, resolve } from 'node:path'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { CHUNK_FORMAT } from './chunk/chunk-note.ts'
@@ -13,11 +14,20 @@ const PACKAGE = '@huggingface/transformers'
 const CALLS_AT_ONCE = 1
 const MOST_CHARACTERS = 100_000
 const MIN_SIMILARITY = 0.3
+/** The forms that a model comes in, by their files; the package would look for the first one only. */
+const FORMS = [
+  ['model.onnx', 'fp32'],
+  ['model_fp16.onnx', 'fp16'],
+  ['model_quantized.onnx', 'q8'],
+  ['model_int8.onnx', 'int8'],
+  ['model_uint8.onnx', 'uint8'],
+  ['model_q4.onnx', 'q4'],
+] as const
 
 /** What we use of the package. */
 export interface TransformersPackage {
   env: { allowRemoteModels: boolean; allowLocalModels: boolean; localModelPath: string }
-  pipeline(task: 'feature-extraction', model: string): Promise<Extractor>
+  pipeline(task: 'feature-extraction', model: string, options: { dtype: string }): Promise<Extractor>
 }
 
 interface Extractor {
@@ -40,7 +50,7 @@ export interface FolderOptions {
 export async function openFolderProvider(options: FolderOptions): Promise<EmbeddingProvider> {
   const folder = resolve(options.folder)
   const version = fingerprintOf(folder)
-  const transformers = await loaded(options.load ?? (() => import(PACKAGE)))
+  const transformers = await loaded(folder, options.load ?? (() => installed(folder)))
   transformers.env.allowRemoteModels = false
   transformers.env.allowLocalModels = true
   transformers.env.localModelPath = dirname(folder)
@@ -91,21 +101,35 @@ export function folderModelName(folder: string): string {
   return basename(resolve(folder))
 }
 
-async function loaded(load: () => Promise<TransformersPackage>): Promise<TransformersPackage> {
+async function loaded(folder: string, load: () => Promise<TransformersPackage>): Promise<TransformersPackage> {
   try {
     return await load()
   } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    const why = code?.endsWith('MODULE_NOT_FOUND') ? '' : `, which cannot be loaded (${message})`
     throw new AppError(
       'unavailable',
-      `The embedding provider "folder" needs the package ${PACKAGE}: run "npm install ${PACKAGE}" beside the server, or choose another knowledge.embedding_provider`,
+      `The embedding provider "folder" needs the package ${PACKAGE}${why}: run "npm install --prefix ${dirname(folder)} ${PACKAGE}", or choose another knowledge.embedding_provider`,
       { cause: error },
     )
   }
 }
 
+/** Beside the model, where it outlives an update of the server; else beside the server. */
+async function installed(folder: string): Promise<TransformersPackage> {
+  const beside = createRequire(join(folder, 'config.json'))
+  try {
+    beside.resolve(PACKAGE)
+  } catch {
+    return import(PACKAGE)
+  }
+  return beside(PACKAGE)
+}
+
 async function opened({ pipeline }: TransformersPackage, folder: string): Promise<Extractor> {
   try {
-    return await pipeline('feature-extraction', basename(folder))
+    const [, dtype] = FORMS.find(([file]) => existsSync(join(folder, 'onnx', file))) ?? FORMS[0]
+    return await pipeline('feature-extraction', basename(folder), { dtype })
   } catch (error) {
     const message = `The model in ${folder} cannot be read (${(error as Error).message}): correct knowledge.embedding_folder`
     throw new AppError('unavailable', message, { cause: error })
