@@ -12,6 +12,7 @@ const BUNDLE = join(ROOT, 'dist', 'commonplace.mjs')
 const THREADS = [
   [join(SOURCES, 'knowledge', 'search', 'index', 'index-worker.ts'), join(ROOT, 'dist', 'search-worker.mjs')],
   [join(SOURCES, 'knowledge', 'semantic', 'thread', 'embed-worker.ts'), join(ROOT, 'dist', 'embed-worker.mjs')],
+  [join(SOURCES, 'knowledge', 'semantic', 'folder', 'folder-worker.ts'), join(ROOT, 'dist', 'folder-worker.mjs')],
   [join(SOURCES, 'knowledge', 'semantic', 'search', 'vector-worker.ts'), join(ROOT, 'dist', 'vector-worker.mjs')],
   [join(SOURCES, 'platform', 'outbound', 'outbound-worker.ts'), join(ROOT, 'dist', 'outbound-worker.mjs')],
 ]
