@@ -72,7 +72,18 @@ test('context tells of a note, its facts and what it is related to', async () =>
   )
   assert.deepEqual([recent.metadata.uri, recent.metadata.timeframe], [null, '7d'])
   assert.deepEqual((await memory('recent?type=observation&timeframe=today')).metadata.total_observations, 2)
-  const wrong = ['depth=6', 'depth=-1', 'page=0', 'page_size=0', 'page_size=101', 'max_related=101', 'type=note']
+  const several = await memory('recent?type=entity,observation&type=relation')
+  assert.deepEqual(several.metadata.types, ['entity', 'observation', 'relation'])
+  const wrong = [
+    'depth=6',
+    'depth=-1',
+    'page=0',
+    'page_size=0',
+    'page_size=101',
+    'max_related=101',
+    'type=note',
+    'type=entity,note',
+  ]
   wrong.push('timeframe=tomorrow', 'timeframe=2y', 'timeframe=whenever', 'timeframe=')
   for (const query of wrong) {
     assert.equal(typeof (await memory(`recent?${query}`, 422)).detail, 'string', query)

@@ -68,6 +68,7 @@ describe('PATCH /entities/{id}', () => {
     assert.equal(await edited(replace, 'a.b aXb'), 'X aXb')
     assert.equal(await edited({ ...replace, expected_replacements: null }, 'a.b'), 'X')
     assert.equal(await edited({ ...replace, expected_replacements: 2 }, 'a.b a.b'), 'X X')
+    assert.equal(await edited({ ...replace, expected_replacements: '2' }, 'a.b a.b'), 'X X', 'clients write it as text')
     assert.equal(await edited({ ...replace, content: '$& $1' }, 'a.b'), '$& $1')
     assert.equal(await edited({ ...replace, content: '' }, 'a.b'), '')
     await assertRefused({ operation: 'find_replace', find_text: 'absent', content: 'x' }, ['not found', 'absent'])
@@ -115,6 +116,11 @@ describe('PATCH /entities/{id}', () => {
       [{ operation: 'append', content: 7 }, 'content'],
       [{ operation: 'find_replace', content: '', find_text: [] }, 'find_text'],
       [{ operation: 'find_replace', content: '', find_text: 'x', expected_replacements: 1.5 }, 'expected_replacements'],
+      [
+        { operation: 'find_replace', content: '', find_text: 'x', expected_replacements: '1.5' },
+        'expected_replacements',
+      ],
+      [{ operation: 'find_replace', content: '', find_text: 'x', expected_replacements: '' }, 'expected_replacements'],
       [{ operation: 'replace_section', content: '', section: 1 }, 'section'],
       [{ operation: 'append', content: '', metadata: [] }, 'metadata'],
     ] as const) {

@@ -95,6 +95,6 @@ test('the default project stays, and an unknown one is named', async () => {
   assert.match(refused.stderr, /'main' is the default project/)
   const unknown = await project('set-default', 'nowhere')
   assert.equal(unknown.status, 1)
-  assert.match(unknown.stderr, /Project 'nowhere' not found/)
+  assert.match(unknown.stderr, /Project not found: no project has the id, permalink or name 'nowhere'/)
   assert.match((await project('--help')).stdout, /set-default/)
 })

@@ -144,7 +144,7 @@ describe('a project', () => {
     }
     assert.equal(
       await detail(admin.get(`${PROJECTS}/${NOBODY}`, 404)),
-      `Project with external_id '${NOBODY}' not found`,
+      `Project not found: no project has the external_id '${NOBODY}'`,
     )
   })
 
@@ -285,6 +285,19 @@ describe('the inside of a project', () => {
     assert.deepEqual([body.embedding_status.status, body.embedding_status.total_embeddings], ['ready', 0])
     assert.equal(body.system.database, 'sqlite')
     assert.ok(!JSON.stringify(body).includes(server.dataDir), 'no place on the disk is told')
+    assert.deepEqual([body.system.database_path, body.system.database_size], ['', ''])
+  })
+
+  test('names its path, the default project and all projects, as clients want it', async () => {
+    const { external_id: id, path, permalink } = await create('Of Many')
+    const { body } = await admin.get(`${PROJECTS}/${id}/info`, 200)
+    assert.deepEqual([body.project_path, body.default_project], [path, 'main'])
+    assert.deepEqual(Object.keys(body.available_projects).toSorted(), (await names()).toSorted())
+    const { id: number, ...shown } = body.available_projects['Of Many']
+    assert.deepEqual(shown, { external_id: id, path, permalink, active: true, is_default: false })
+    assert.equal(number > 0, true)
+    assert.equal(body.available_projects.main.is_default, true)
+    assert.equal(body.embedding_status.total_entities_with_chunks, body.embedding_status.total_indexed_entities)
   })
 
   test('is read anew by a job, or while the caller waits', async () => {
@@ -302,6 +315,8 @@ describe('the inside of a project', () => {
       deleted: 0,
       total: 0,
       note_count: 0,
+      total_files: 0,
+      observed_files: [],
       mirror_enabled: false,
     })
     await admin.post(`${PROJECTS}/${NOBODY}/index`, 404)

@@ -35,7 +35,7 @@ test('reindex of a project that is not there fails and says so', async () => {
   await using notes = await NotesApi.start()
   const { status, stderr } = await runCommand(['reindex', 'Nowhere'], { COMMONPLACE_DATA_DIR: notes.server.dataDir })
   assert.equal(status, 1)
-  assert.match(stderr, /Project 'Nowhere' not found/)
+  assert.match(stderr, /Project not found: no project has the id, permalink or name 'Nowhere'/)
 })
 
 test('reindex without semantic search makes the words anew, and with a provider that fails says why', async () => {

@@ -111,7 +111,7 @@ test('a search in a project that is not there is 404 and names it', async () => 
   for (const id of [NOBODY, 'main', '1', '%00']) {
     for (const method of ['POST', 'QUERY']) {
       const { body } = await notes.api.call(method, `/v2/${id}/search/`, 404, { body: { text: 'penguin' } })
-      assert.match(body.detail, /^Project with external_id '.*' not found$/)
+      assert.match(body.detail, /^Project not found: no project has the external_id '.*'$/)
     }
   }
 })

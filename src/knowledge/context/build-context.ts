@@ -78,7 +78,7 @@ async function contextOf(
   const notes =
     named === null
       ? recentlyChanged(reader, project.id, since as Micros, types)
-      : withCounts(reader, namedNotes(reader, project, named, since), types)
+      : withCounts(reader, namedNotes(reader, project, named), types)
   const { places, hasMore } = await pageOfItems(notes, types, { offset: (page - 1) * pageSize, limit: pageSize })
   const around = new Neighbourhood(reader, project.id)
   await around.know(places.map(({ noteId }) => noteId))

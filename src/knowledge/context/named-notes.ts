@@ -1,5 +1,4 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Micros } from '../../platform/clock/clock.ts'
 import { isAppError } from '../../platform/errors/app-error.ts'
 import type { Database, Reader } from '../../platform/storage/database.ts'
 import { resolveIdentifier } from '../link/resolve-identifier.ts'
@@ -25,21 +24,19 @@ export async function readName(
   return { ids: id === undefined ? [] : [id] }
 }
 
-/** As numbers: any number by a pattern, in the order of permalinks; else those that are there and changed lately, in their order. */
-export async function* namedNotes(
-  reader: Reader,
-  project: Project,
-  named: Named,
-  since: Micros | null,
-): AsyncGenerator<number[]> {
+/**
+ * As numbers: any number by a pattern, in the order of permalinks; else those that are there, in their order. However
+ * old they are: whoever names a note wants it.
+ */
+export async function* namedNotes(reader: Reader, project: Project, named: Named): AsyncGenerator<number[]> {
   if ('pattern' in named) {
-    yield* matchingNotes(reader, project, named.pattern, since)
+    yield* matchingNotes(reader, project, named.pattern)
     return
   }
   if (named.ids.length === 0) return
   const notes = await notesByIds(reader, project.id, named.ids)
-  const wanted = new Set(notes.filter((note) => since === null || note.updated_at >= since).map((note) => note.id))
-  yield named.ids.filter((id) => wanted.has(id))
+  const present = new Set(notes.map((note) => note.id))
+  yield named.ids.filter((id) => present.has(id))
 }
 
 /** As a link is resolved; what names nothing here, or something in another project, is nobody. */
@@ -60,18 +57,13 @@ async function resolved(
 }
 
 /** A pattern may leave out the project that permalinks begin with, as links may. */
-async function* matchingNotes(
-  reader: Reader,
-  project: Project,
-  pattern: string,
-  since: Micros | null,
-): AsyncGenerator<number[]> {
+async function* matchingNotes(reader: Reader, project: Project, pattern: string): AsyncGenerator<number[]> {
   const isOwn = starGlob(pattern)
-  yield* matching(reader, project.id, pattern, isOwn, since)
+  yield* matching(reader, project.id, pattern, isOwn)
   const begin = `${project.permalink}/`
   if (pattern.startsWith(begin) || pattern.startsWith('*')) return
   const isInProject = starGlob(begin + pattern)
-  yield* matching(reader, project.id, begin + pattern, (text) => isInProject(text) && !isOwn(text), since)
+  yield* matching(reader, project.id, begin + pattern, (text) => isInProject(text) && !isOwn(text))
 }
 
 /** Only permalinks that begin like the pattern up to its first star are read. */
@@ -80,21 +72,15 @@ async function* matching(
   projectId: number,
   pattern: string,
   isWanted: GlobMatcher,
-  since: Micros | null,
 ): AsyncGenerator<number[]> {
   const begin = pattern.slice(0, pattern.indexOf('*'))
   // The beginning may be a whole permalink itself, which stands right before those that are longer.
   const exact = begin === '' ? undefined : await noteWithPermalink(reader, projectId, begin)
-  if (exact !== undefined && isWanted(begin)) {
-    const notes = await notesByIds(reader, projectId, [exact])
-    yield notes.filter((note) => since === null || note.updated_at >= since).map(({ id }) => id)
-  }
+  if (exact !== undefined && isWanted(begin)) yield [exact]
   for (let after: string | null = begin; after !== null; ) {
     const rows = await permalinksAfter(reader, projectId, after, PERMALINKS_PER_READ)
     const inside = rows.filter(({ permalink }) => permalink.startsWith(begin))
-    yield inside
-      .filter((row) => isWanted(row.permalink) && (since === null || row.updated_at >= since))
-      .map(({ id }) => id)
+    yield inside.filter(({ permalink }) => isWanted(permalink)).map(({ id }) => id)
     after = inside.length < PERMALINKS_PER_READ ? null : (inside.at(-1)?.permalink ?? null)
     await nextTurn()
   }

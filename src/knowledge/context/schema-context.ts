@@ -6,7 +6,10 @@ const itemType = Type.Union([Type.Literal('entity'), Type.Literal('observation')
 
 const shared = {
   type: Type.Optional(
-    Type.Array(itemType, { maxItems: 3, description: 'What to list, `entity` without it; may be repeated.' }),
+    Type.Array(itemType, {
+      maxItems: 3,
+      description: 'What to list, `entity` without it; may be repeated, or hold several with commas between them.',
+    }),
   ),
   depth: Type.Optional(
     Type.Integer({ minimum: 0, maximum: 5, default: 1, description: 'How many relations away related notes may be.' }),
@@ -18,12 +21,15 @@ const shared = {
   ),
 }
 
-export const TIMEFRAME = {
-  maxLength: 100,
-  description: 'Only notes changed since: `7d`, `2 weeks ago`, `today`, an ISO date.',
-}
+const MOMENTS = '`7d`, `2 weeks ago`, `today`, an ISO date.'
+export const TIMEFRAME = { maxLength: 100, description: `Only notes changed since: ${MOMENTS}` }
 
-export const ContextFilters = Type.Object({ ...shared, timeframe: Type.Optional(Type.String(TIMEFRAME)) })
+export const ContextFilters = Type.Object({
+  ...shared,
+  timeframe: Type.Optional(
+    Type.String({ ...TIMEFRAME, description: `Of related notes, only those changed since: ${MOMENTS}` }),
+  ),
+})
 export const RecentFilters = Type.Object({
   ...shared,
   timeframe: Type.Optional(Type.String({ ...TIMEFRAME, default: '7d' })),

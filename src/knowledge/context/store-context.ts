@@ -96,12 +96,11 @@ export function countParts(
 export interface PermalinkRow {
   id: number
   permalink: string
-  updated_at: Micros
 }
 
 const permalinks = statement<{ projectId: number; after: string; limit: number }, PermalinkRow>(
   (_query, p) => sql`
-    select id, permalink, updated_at from notes
+    select id, permalink from notes
     where project_id = ${p('projectId')} and permalink > ${p('after')}
     order by permalink limit ${p('limit')}`,
 )

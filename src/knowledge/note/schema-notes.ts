@@ -51,6 +51,12 @@ export const EntityInput = Type.Object({
 
 export type EntityInputBody = Static<typeof EntityInput>
 
+const integerAsText = Type.Refine(
+  Type.String({ description: 'An integer all the same.' }),
+  (text) => /^-?\d{1,15}$/.test(text),
+  () => 'must be an integer',
+)
+
 export const EditBody = Type.Object({
   operation: Type.Union([
     Type.Literal('append'),
@@ -67,7 +73,9 @@ export const EditBody = Type.Object({
   ),
   find_text: Type.Optional(nullable(Type.String({ description: 'For `find_replace`: exactly as it is written.' }))),
   expected_replacements: Type.Optional(
-    nullable(Type.Integer({ description: 'How often `find_text` must occur; 1 without it.' })),
+    Type.Union([Type.Integer(), integerAsText, Type.Null()], {
+      description: 'How often `find_text` must occur; 1 without it.',
+    }),
   ),
   replace_subsections: Type.Optional(
     nullable(Type.Boolean({ description: 'False: `replace_section` ends at the next heading of any level.' })),

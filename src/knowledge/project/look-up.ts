@@ -27,7 +27,7 @@ export async function requireProjectDetails(reader: Reader, pathId: string): Pro
 }
 
 export function projectNotFound(pathId: string): AppError {
-  return new AppError('not_found', `Project with external_id '${shownId(pathId)}' not found`)
+  return new AppError('not_found', `Project not found: no project has the external_id '${shownId(pathId)}'`)
 }
 
 export type ResolutionMethod = 'external_id' | 'permalink' | 'name'
@@ -49,5 +49,5 @@ export async function resolveProject(
     const project = value ? await findProjectBy(reader, key, value.toWellFormed().replaceAll('\0', '')) : undefined
     if (project !== undefined) return { project, method }
   }
-  throw new AppError('not_found', `Project '${shownId(text)}' not found`)
+  throw new AppError('not_found', `Project not found: no project has the id, permalink or name '${shownId(text)}'`)
 }

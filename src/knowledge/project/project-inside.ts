@@ -6,9 +6,10 @@ import { findOpenJob } from '../../platform/jobs/store-open-job.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import { firstIndexWork, INDEX_PROJECT, indexNow } from './index-project.ts'
 import { requireProjectDetails } from './look-up.ts'
-import type { ListedProject } from './project.ts'
+import type { ListedProject, ProjectDetails } from './project.ts'
 import { type ProjectFacts, projectFacts } from './project-facts.ts'
 import { audit, counted } from './project-service.ts'
+import { allProjects } from './store-projects.ts'
 
 export interface IndexState {
   state: 'waiting' | 'running'
@@ -32,11 +33,13 @@ export class ProjectInside {
     this.#clock = clock
   }
 
-  facts(pathId: string): Promise<{ project: ListedProject; facts: ProjectFacts }> {
+  /** `all` are the projects there are, this one among them. */
+  facts(pathId: string): Promise<{ project: ProjectDetails; all: ProjectDetails[]; facts: ProjectFacts }> {
     return this.#db.read(
       async (snapshot) => {
-        const project = await counted(snapshot, await requireProjectDetails(snapshot, pathId))
-        return { project, facts: await projectFacts(snapshot, project.id, this.#clock.now()) }
+        const project = await requireProjectDetails(snapshot, pathId)
+        const facts = await projectFacts(snapshot, project.id, this.#clock.now())
+        return { project, all: await allProjects(snapshot), facts }
       },
       { isLong: true },
     )

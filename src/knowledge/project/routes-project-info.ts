@@ -14,6 +14,7 @@ import {
   ProjectInfo,
   ProjectSyncStatus,
   toActivity,
+  toAvailable,
   toEmbeddingInfo,
   toStatistics,
   withoutNotes,
@@ -39,16 +40,21 @@ export function projectInfoRoutes(server: FastifyInstance, deps: KnowledgeDeps):
     ...READ,
     schema: { params: ProjectPath, response: { 200: ProjectInfo } },
     async handler(request) {
-      const { project, facts } = await inside.facts(request.params.project_id)
+      const { project, all, facts } = await inside.facts(request.params.project_id)
       const embedding = toEmbeddingInfo((await deps.semantic?.sync.status(project)) ?? DISABLED)
       const info = {
         project_name: project.name,
         external_id: project.externalId,
+        project_path: project.path,
+        default_project: all.find(({ isDefault }) => isDefault)?.name ?? null,
+        available_projects: toAvailable(all),
         statistics: toStatistics(facts),
         activity: toActivity(facts),
         system: {
           version: VERSION,
           database: deps.db.engine,
+          database_path: '',
+          database_size: '',
           mirror_enabled: HAS_MIRROR,
           timestamp: toRfc3339(deps.clock.now()),
         },
@@ -89,7 +95,8 @@ export function projectInfoRoutes(server: FastifyInstance, deps: KnowledgeDeps):
     async handler(request) {
       const { project, index } = await inside.status(request.params.project_id)
       const differences = { new: 0, modified: 0, moved: 0, deleted: 0, total: 0 }
-      return { ...differences, note_count: project.noteCount, mirror_enabled: HAS_MIRROR, index }
+      const files = { total_files: project.noteCount, observed_files: [] }
+      return { ...differences, note_count: project.noteCount, ...files, mirror_enabled: HAS_MIRROR, index }
     },
   })
 }

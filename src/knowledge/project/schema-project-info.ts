@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
 import type { EmbeddingStatus } from '../semantic/sync/embedding-status.ts'
+import type { ProjectDetails } from './project.ts'
 import type { ProjectFacts } from './project-facts.ts'
 import { nullable } from './schema-projects.ts'
 import type { FactNote } from './store-project-facts.ts'
@@ -31,6 +32,7 @@ const EmbeddingInfo = Type.Object({
   embedding_model: nullable(Type.String()),
   embedding_dimensions: nullable(Type.Integer()),
   total_indexed_entities: Type.Integer({ description: 'Notes with vectors.' }),
+  total_entities_with_chunks: Type.Integer({ description: 'The same notes: what has vectors has chunks.' }),
   total_chunks: Type.Integer(),
   total_embeddings: Type.Integer(),
   pending_entities: Type.Integer({ description: 'Notes that changed since, or that are tried again.' }),
@@ -52,6 +54,20 @@ const EmbeddingInfo = Type.Object({
 export const ProjectInfo = Type.Object({
   project_name: Type.String(),
   external_id: Type.String({ format: 'uuid' }),
+  project_path: Type.String(),
+  default_project: nullable(Type.String({ description: 'Its name.' })),
+  available_projects: Type.Record(
+    Type.String(),
+    Type.Object({
+      id: Type.Integer(),
+      external_id: Type.String({ format: 'uuid' }),
+      path: Type.String(),
+      permalink: Type.String(),
+      active: Type.Boolean(),
+      is_default: Type.Boolean(),
+    }),
+    { description: 'All projects by their names.' },
+  ),
   statistics: Type.Object({
     total_entities: Type.Integer(),
     total_observations: Type.Integer(),
@@ -80,6 +96,8 @@ export const ProjectInfo = Type.Object({
   system: Type.Object({
     version: Type.String(),
     database: Type.String({ description: 'sqlite or postgres' }),
+    database_path: Type.String({ description: 'Empty: where the data lies is the business of who runs the server.' }),
+    database_size: Type.String({ description: 'Empty, as the path is.' }),
     mirror_enabled: Type.Boolean(),
     timestamp: Type.String({ format: 'date-time' }),
   }),
@@ -104,6 +122,15 @@ export const ProjectSyncStatus = Type.Object({
   deleted: Type.Integer(),
   total: Type.Integer({ description: 'Sum of the four.' }),
   note_count: Type.Integer(),
+  total_files: Type.Integer({ description: 'As many as there are notes: each counts as a file.' }),
+  observed_files: Type.Array(
+    Type.Object({
+      path: Type.String(),
+      checksum: nullable(Type.String()),
+      size: nullable(Type.Integer()),
+    }),
+    { description: 'Files seen on disk: none, in this version.' },
+  ),
   mirror_enabled: Type.Boolean(),
   index: nullable(
     Type.Object(
@@ -123,6 +150,7 @@ export function toEmbeddingInfo(status: EmbeddingStatus): Info['embedding_status
     embedding_model: status.model,
     embedding_dimensions: status.dimensions,
     total_indexed_entities: status.notes,
+    total_entities_with_chunks: status.notes,
     total_chunks: status.chunks,
     total_embeddings: status.embeddings,
     pending_entities: status.pending,
@@ -132,6 +160,15 @@ export function toEmbeddingInfo(status: EmbeddingStatus): Info['embedding_status
     reindex_recommended: status.isReindexRecommended,
     reindex_reason: status.reindexReason,
   }
+}
+
+export function toAvailable(projects: readonly ProjectDetails[]): Info['available_projects'] {
+  return Object.fromEntries(
+    projects.map(({ id, externalId, name, path, permalink, isActive, isDefault }) => [
+      name,
+      { id, external_id: externalId, path, permalink, active: isActive, is_default: isDefault },
+    ]),
+  )
 }
 
 export function toStatistics(facts: ProjectFacts): Info['statistics'] {

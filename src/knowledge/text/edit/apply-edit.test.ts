@@ -78,18 +78,18 @@ describe('find_replace', () => {
   })
 
   test('says that the text was not found', () => {
-    assert.match(refusal('Alpha', 'find_replace', { find_text: 'alpha' }), /"alpha" was not found/)
+    assert.match(refusal('Alpha', 'find_replace', { find_text: 'alpha' }), /^Text to replace not found: "alpha"/)
     const long = refusal('x', 'find_replace', { find_text: 'y'.repeat(100_000) })
     assert.ok(long.length < 400 && long.includes('not found') && long.includes('yyy'))
   })
 
   test('names expected and found counts and the lines, frontmatter included', () => {
     const message = refusal(`${HEAD}T\nx T T\n`, 'find_replace', { find_text: 'T' })
-    assert.match(message, /Expected 1 occurrence of "T", found 4 \(lines 3, 8 and 9\)/)
+    assert.match(message, /Expected 1 occurrence of "T", found 4 occurrences \(lines 3, 8 and 9\)/)
     const other = refusal('a', 'find_replace', { find_text: 'a', expected_replacements: 3 })
-    assert.match(other, /Expected 3 occurrences of "a", found 1 \(line 1\)/)
+    assert.match(other, /Expected 3 occurrences of "a", found 1 occurrence \(line 1\)/)
     const many = refusal('a\n'.repeat(100), 'find_replace', { find_text: 'a' })
-    assert.match(many, /found 100 \(lines 1, 2, .*, 20 and 80 more\)/)
+    assert.match(many, /found 100 occurrences \(lines 1, 2, .*, 20 and 80 more\)/)
   })
 
   test('refuses a result that would fill the memory', () => {

@@ -21,8 +21,8 @@ export interface Edit {
   content: string
   section?: string | null
   find_text?: string | null
-  /** 1 unless said. */
-  expected_replacements?: number | null
+  /** 1 unless said; clients write it as text, too. */
+  expected_replacements?: number | string | null
   /** True unless said. */
   replace_subsections?: boolean | null
   /** Frontmatter to change besides; null takes a key away. */
@@ -44,7 +44,7 @@ function changeText(text: string, edit: Edit): string {
   if (operation === 'append') return append(text, content)
   if (operation === 'prepend') return prepend(text, content)
   if (operation === 'find_replace') {
-    return findReplace(text, edit.find_text, content, edit.expected_replacements ?? 1)
+    return findReplace(text, edit.find_text, content, Number(edit.expected_replacements ?? 1))
   }
   const title = sectionTitle(operation, edit.section)
   const { head, body } = splitText(text)

@@ -17,11 +17,11 @@ export function findReplace(
   }
   const found = occurrencesOf(text, wanted)
   if (found.length === 0) {
-    throw invalid(`The text "${shown(wanted)}" was not found in the note: it must match exactly, case included`)
+    throw invalid(`Text to replace not found: "${shown(wanted)}" must stand in the note exactly so, case included`)
   }
   if (found.length !== expected) {
     throw invalid(
-      `Expected ${expected} occurrence${expected === 1 ? '' : 's'} of "${shown(wanted)}", found ${found.length} ` +
+      `Expected ${occurrences(expected)} of "${shown(wanted)}", found ${occurrences(found.length)} ` +
         `(${listLines(linesOf(text, found))}): correct expected_replacements or give more of the text around`,
     )
   }
@@ -50,6 +50,10 @@ function linesOf(text: string, offsets: readonly number[]): number[] {
     for (; newline !== -1 && newline < offset; newline = text.indexOf('\n', newline + 1)) line++
     return line
   })
+}
+
+function occurrences(count: number): string {
+  return `${count} ${count === 1 ? 'occurrence' : 'occurrences'}`
 }
 
 function shown(text: string): string {

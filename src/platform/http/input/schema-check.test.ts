@@ -166,6 +166,7 @@ test('a query string is read by its schema, strictly, and what is not named is i
     sort: Type.Optional(Type.Union([Type.Literal('name'), Type.Literal('email')])),
     open: Type.Optional(Type.Boolean()),
     id: Type.Optional(Type.Array(Type.String())),
+    kind: Type.Optional(Type.Array(Type.Union([Type.Literal('note'), Type.Literal('folder')]))),
   })
   const values = new TextValues(schema, 'query')
   const read = (texts: Record<string, string | string[]>) => {
@@ -180,6 +181,11 @@ test('a query string is read by its schema, strictly, and what is not named is i
     sort: 'name',
   })
   assert.deepEqual(read({ id: ['a', 'b'] }), { 'page[size]': 10, id: ['a', 'b'] })
+  assert.deepEqual(read({ id: 'a,b' }), { 'page[size]': 10, id: ['a,b'] }, 'a comma may belong to a text')
+  for (const kind of ['note,folder', ['note', 'folder']]) {
+    assert.deepEqual(read({ kind }), { 'page[size]': 10, kind: ['note', 'folder'] })
+  }
+  assert.deepEqual(read({ kind: 'note,age' }), ['kind[1] must be one of "note", "folder"'])
   for (const size of ['0', '101', '1e1', '0x10', '', ' 5', '5.0', 'NaN', '9'.repeat(400)]) {
     assert.deepEqual(read({ 'page[size]': size }), ['page[size] must be an integer from 1 to 100'], size)
   }

@@ -33,7 +33,9 @@ export class TextValues {
         if (schema.default !== undefined) value[name] = schema.default
       } else if (schema.type === 'array') {
         const items = schema.items as JsonSchema
-        value[name] = (Array.isArray(text) ? text : [text]).map((item) => toValue(item, items))
+        const given = Array.isArray(text) ? text : [text]
+        const each = isFixed(items) ? given.flatMap((item) => item.split(',')) : given
+        value[name] = each.map((item) => toValue(item, items))
       } else if (Array.isArray(text)) {
         repeated.push({ part: this.#part, at: [name], text: 'must be given only once', kind: 'repeated' })
       } else value[name] = toValue(text, schema)
@@ -41,6 +43,11 @@ export class TextValues {
     if (repeated.length > 0) return { error: new InvalidRequest(repeated) }
     return this.#check.passes(value) ? { value } : { error: this.#check.explain(value) }
   }
+}
+
+/** No word of a fixed list has a comma, so one text may hold several of them. */
+function isFixed({ anyOf }: JsonSchema): boolean {
+  return anyOf?.every((branch) => 'const' in branch) ?? false
 }
 
 /** What does not look like the wanted type stays text, and the check says so. */
