@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startServer } from '../support/start-server.ts'
 import { client } from '../support/test-client.ts'
+import { eachServer } from './each-server.ts'
 
 test('context tells of a note, its facts and what it is related to', async () => {
   await using server = await startServer()
@@ -90,4 +91,28 @@ test('context tells of a note, its facts and what it is related to', async () =>
     await memory(`drinks/coffee?${query}`, 422)
   }
   for (const uri of ['a%3Fb', 'a%3Cb', 'a//b', 'http://x', 'a%22b', 'a%7Cb']) await memory(uri, 422)
+})
+
+eachServer('addresses of parts', (notes) => {
+  test('every permalink of an observation or a relation that an answer shows leads to it', async () => {
+    const long = 'a fact that goes on '.repeat(20)
+    const { observations, relations } = await notes().create({
+      title: 'Ünïcode 测试',
+      directory: 'Ж/ё',
+      content: `- [факт] Что-то 测试 #тег\n- [long] ${long}1\n- [long] ${long}2\n- знает [[Нечто]]\n- "known by" [[Ünïcode 测试]]\nand [[a#b|c]]`,
+    })
+    assert.deepEqual([observations.length, relations.length], [3, 3])
+    const named = async (permalink: string) => {
+      const path = `/v2/${notes().projectId}/memory/${permalink.split('/').map(encodeURIComponent).join('/')}?timeframe=7d`
+      const { results } = (await notes().api.get(path, 200)).body
+      assert.equal(results.length, 1, permalink)
+      assert.equal(results[0].primary_result.permalink, permalink)
+      return results[0].primary_result
+    }
+    for (const { permalink, content } of observations) assert.equal((await named(permalink)).content, content)
+    for (const { permalink, relation_type, to_name } of relations) {
+      const { type, ...relation } = await named(String(permalink))
+      assert.deepEqual([type, relation.relation_type, relation.to_name], ['relation', relation_type, to_name])
+    }
+  })
 })

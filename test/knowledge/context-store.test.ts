@@ -119,6 +119,31 @@ eachDatabase('context', ({ open }) => {
     }
   })
 
+  test('finds observations and relations by the permalinks that answers show', async () => {
+    const db = await open()
+    const observations = ['One', 'two', 'one!', 'three'].map((content) => ({ category: 'fact', content }))
+    const links = ['nowhere', { to: 'b.md', isRepeat: true }, 'b.md', 'far away']
+    const { project } = await write(db, [
+      { path: 'docs/a.md', permalink: 'main/docs/a', observations, links, updatedAt: 1 },
+      { path: 'b.md', permalink: 'main/b' },
+    ])
+    const ask = async (name: string, more: Partial<ContextQuery> = {}) => {
+      const query = { ...DEFAULTS, since: 2_000_000, ...more, name }
+      const { results, hasMore } = await buildContext(db, await runningIndex(db), project, query)
+      return [...results.map(({ primary_result }) => shown(primary_result)), hasMore]
+    }
+    for (const begin of ['main/docs/a', 'docs/a']) {
+      assert.deepEqual(await ask(`${begin}/observations/fact/two`), ['[fact] two', false])
+      // Two that differ only in signs, with another one between them.
+      assert.deepEqual(await ask(`${begin}/observations/fact/one`), ['[fact] One', '[fact] one!', false])
+      assert.deepEqual(await ask(`${begin}/observations/fact/one`, { pageSize: 1 }), ['[fact] One', true])
+      assert.deepEqual(await ask(`${begin}/observations/fact/one`, { pageSize: 1, page: 2 }), ['[fact] one!', false])
+      assert.deepEqual(await ask(`${begin}/links-to/main/b`), ['main/docs/a links_to main/b', false])
+      assert.deepEqual(await ask(`${begin}/links-to/far-away`), ['main/docs/a links_to (far away)', false])
+      assert.deepEqual(await ask(`${begin}/observations/fact/four`), [false])
+    }
+  })
+
   test('finds by permalink, id, path, title and pattern', async () => {
     const db = await open()
     const { project, externalIds } = await write(db, [

@@ -16,8 +16,16 @@ import {
 } from './context-item.ts'
 import { findRelated, type Related, type RelatedOptions } from './find-related.ts'
 import { type Named, namedNotes, readName } from './named-notes.ts'
+import { namedParts } from './named-parts.ts'
 import { type Edge, Neighbourhood } from './neighbourhood.ts'
-import { type ItemPlace, type ItemType, pageOfItems, recentlyChanged, withCounts } from './primary-items.ts'
+import {
+  type ItemPage,
+  type ItemPlace,
+  type ItemType,
+  pageOfItems,
+  recentlyChanged,
+  withCounts,
+} from './primary-items.ts'
 import { observationsFrom } from './store-context.ts'
 import { relationsFrom } from './store-neighbours.ts'
 
@@ -74,12 +82,7 @@ async function contextOf(
   named: Named | null,
   query: Omit<ContextQuery, 'name'>,
 ): Promise<ContextPage> {
-  const { types, page, pageSize, since } = query
-  const notes =
-    named === null
-      ? recentlyChanged(reader, project.id, since as Micros, types)
-      : withCounts(reader, namedNotes(reader, project, named), types)
-  const { places, hasMore } = await pageOfItems(notes, types, { offset: (page - 1) * pageSize, limit: pageSize })
+  const { places, hasMore } = await primaryItems(reader, project, named, query)
   const around = new Neighbourhood(reader, project.id)
   await around.know(places.map(({ noteId }) => noteId))
   const beginnings = places.filter(({ type }) => type === 'entity').map(({ noteId }) => noteId)
@@ -106,6 +109,24 @@ async function contextOf(
   return { results, hasMore }
 }
 
+async function primaryItems(
+  reader: Reader,
+  project: Project,
+  named: Named | null,
+  { types, page, pageSize: limit, since }: Omit<ContextQuery, 'name'>,
+): Promise<ItemPage> {
+  const offset = (page - 1) * limit
+  if (named !== null && 'part' in named) {
+    const places = await namedParts(reader, project, named.part)
+    return { places: places.slice(offset, offset + limit), hasMore: places.length > offset + limit }
+  }
+  const notes =
+    named === null
+      ? recentlyChanged(reader, project.id, since as Micros, types)
+      : withCounts(reader, namedNotes(reader, project, named), types)
+  return pageOfItems(notes, types, { offset, limit })
+}
+
 interface Run extends ItemPlace {
   count: number
 }
@@ -115,7 +136,8 @@ function runsOf(places: readonly ItemPlace[]): Run[] {
   const runs: Run[] = []
   for (const place of places) {
     const last = runs.at(-1)
-    if (last !== undefined && last.noteId === place.noteId && last.type === place.type) last.count++
+    const isNext = last?.noteId === place.noteId && last.type === place.type && last.index + last.count === place.index
+    if (last !== undefined && isNext) last.count++
     else runs.push({ ...place, count: 1 })
   }
   return runs

@@ -5,12 +5,14 @@ import { resolveIdentifier } from '../link/resolve-identifier.ts'
 import type { Project } from '../note/note.ts'
 import type { SearchIndex } from '../search/index/search-index.ts'
 import { type GlobMatcher, starGlob } from '../text/name/glob.ts'
+import { namedParts } from './named-parts.ts'
 import { notesByIds, noteWithPermalink, permalinksAfter } from './store-context.ts'
 
 const PERMALINKS_PER_READ = 1_000
 
-/** What a memory address names: a pattern of permalinks, or notes by their numbers, if there are any. */
-export type Named = { pattern: string } | { ids: readonly number[] }
+/** What a memory address names: a pattern of permalinks, parts of notes, or notes by their numbers, if there are any. */
+export type Named = { pattern: string } | { part: string } | { ids: readonly number[] }
+export type NamedNotes = Exclude<Named, { part: string }>
 
 /** May wait for the index of words, which nobody should do who holds a snapshot. */
 export async function readName(
@@ -20,7 +22,10 @@ export async function readName(
   name: string,
 ): Promise<Named> {
   if (name.includes('*')) return { pattern: name }
-  const id = (await noteWithPermalink(db, project.id, name)) ?? (await resolved(db, searchIndex, project, name))
+  const note = await noteWithPermalink(db, project.id, name)
+  if (note !== undefined) return { ids: [note] }
+  if (name.includes('/') && (await namedParts(db, project, name)).length > 0) return { part: name }
+  const id = await resolved(db, searchIndex, project, name)
   return { ids: id === undefined ? [] : [id] }
 }
 
@@ -28,7 +33,7 @@ export async function readName(
  * As numbers: any number by a pattern, in the order of permalinks; else those that are there, in their order. However
  * old they are: whoever names a note wants it.
  */
-export async function* namedNotes(reader: Reader, project: Project, named: Named): AsyncGenerator<number[]> {
+export async function* namedNotes(reader: Reader, project: Project, named: NamedNotes): AsyncGenerator<number[]> {
   if ('pattern' in named) {
     yield* matchingNotes(reader, project, named.pattern)
     return
