@@ -216,6 +216,7 @@ describe('deleting a project', () => {
     const { external_id: id } = await create('Short Lived', { path: '/short' })
     const { body } = await admin.delete(`${PROJECTS}/${id}`, 200)
     assert.deepEqual([body.status, body.old_project.name, body.new_project], ['success', 'Short Lived', null])
+    assert.deepEqual([body.deletion_status, body.file_delete_status], ['complete', 'skipped'])
     for (const path of ['', '/info']) await admin.get(`${PROJECTS}/${id}${path}`, 404)
     await admin.delete(`${PROJECTS}/${id}`, 404)
     await admin.post(`${PROJECTS}/${id}/status`, 404)
@@ -250,7 +251,8 @@ describe('deleting a project', () => {
 
   test('cannot be taken back when the notes were to go with it', async () => {
     const { external_id: id } = await create('For Good')
-    await admin.delete(`${PROJECTS}/${id}?delete_notes=true`, 200)
+    const { body: gone } = await admin.delete(`${PROJECTS}/${id}?delete_notes=true`, 200)
+    assert.deepEqual([gone.deletion_status, gone.file_delete_status], ['complete', 'pending'])
     await admin.post(`${PROJECTS}/${id}/restore`, 404, { body: {} })
   })
 

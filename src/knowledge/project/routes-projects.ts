@@ -10,6 +10,7 @@ import { projectInfoRoutes } from './routes-project-info.ts'
 import {
   ProjectCreateBody,
   ProjectDeleteQuery,
+  ProjectDeletion,
   ProjectItem,
   ProjectList,
   ProjectPath,
@@ -113,12 +114,16 @@ export function projectRoutes(server: FastifyInstance, deps: KnowledgeDeps): voi
     description:
       'It is invisible at once and its name is free. It can be restored for thirty days, unless delete_notes is true.',
     ...WRITE,
-    schema: { params: ProjectPath, querystring: ProjectDeleteQuery, response: { 200: ProjectStatus } },
+    schema: { params: ProjectPath, querystring: ProjectDeleteQuery, response: { 200: ProjectDeletion } },
     async handler(request) {
       const deletion = { pathId: request.params.project_id, deleteNotes: request.query.delete_notes === true }
       const change = await deleted.delete(callerOf(request), deletion, clientOf(request))
       const kept = deletion.deleteNotes ? '' : '; it can be restored for 30 days'
-      return toStatus(change, `Project '${change.before?.name}' was deleted${kept}`)
+      return {
+        ...toStatus(change, `Project '${change.before?.name}' was deleted${kept}`),
+        deletion_status: 'complete',
+        file_delete_status: deletion.deleteNotes ? 'pending' : 'skipped',
+      }
     },
   })
 

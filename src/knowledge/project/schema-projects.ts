@@ -81,6 +81,14 @@ export const ProjectStatus = Type.Object({
   new_project: nullable(ProjectItem),
 })
 
+export const ProjectDeletion = Type.Object({
+  ...ProjectStatus.properties,
+  deletion_status: Type.Literal('complete', { description: 'The project is invisible by now.' }),
+  file_delete_status: Type.Union([Type.Literal('pending'), Type.Literal('skipped')], {
+    description: 'Whether its notes are being taken away for good, or are kept for thirty days.',
+  }),
+})
+
 export const ProjectResolveBody = Type.Object({
   identifier: Type.String({ minLength: 1, maxLength: 255, description: 'External id, permalink or name.' }),
 })
