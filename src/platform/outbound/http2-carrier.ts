@@ -20,6 +20,9 @@ export interface Http2CarrierOptions {
 const MAX_STREAMS = 100
 // As many headers as an answer over HTTP/1.1 may have, and its status, which is one here.
 const MAX_HEADER_PAIRS = 256 + 1
+// Node counts bodies that wait to be sent as memory of the session, and while they are more than 10 MB, a handful of large ones, it
+// resets whatever is answered. How much is under way at a time is for others to say.
+const MAX_SESSION_MEGABYTES = 4_096
 const { NGHTTP2_NO_ERROR, NGHTTP2_REFUSED_STREAM } = constants
 
 /** Many requests at a time. */
@@ -31,16 +34,19 @@ export class Http2Carrier implements Carrier {
   readonly #keepAliveMs: number
   readonly #socket: Socket
   readonly #session: ClientHttp2Session
+  readonly #onClosed: () => void
   #streams = 0
 
   constructor({ origin, socket, keepAliveMs, onReady, onClosed }: Http2CarrierOptions) {
     this.#authority = origin.host
     this.#keepAliveMs = keepAliveMs
     this.#socket = socket
+    this.#onClosed = onClosed
     this.#session = connect(origin, {
       createConnection: () => socket,
       settings: { enablePush: false },
       maxHeaderListPairs: MAX_HEADER_PAIRS,
+      maxSessionMemory: MAX_SESSION_MEGABYTES,
     })
     this.#session.once('remoteSettings', ({ maxConcurrentStreams = MAX_STREAMS }) => {
       this.limit = Math.min(Math.max(maxConcurrentStreams, 1), MAX_STREAMS)
@@ -73,7 +79,7 @@ export class Http2Carrier implements Carrier {
       this.#session.unref()
       this.#session.setTimeout(this.#keepAliveMs)
     })
-    follow(stream, carried)
+    follow(stream, carried, this.#onClosed)
     if (!isEmpty) stream.end(body)
   }
 
@@ -100,7 +106,8 @@ export class Http2Carrier implements Carrier {
   }
 }
 
-function follow(stream: ClientHttp2Stream, carried: Carried): void {
+/** `onEarly` is called when the answer ends before the body was sent. */
+function follow(stream: ClientHttp2Stream, carried: Carried, onEarly: () => void): void {
   let isOver = false
   let hasAnswer = false
   let failure: Error | undefined
@@ -115,6 +122,8 @@ function follow(stream: ClientHttp2Stream, carried: Carried): void {
   stream.on('end', () => {
     if (isOver || !hasAnswer || stream.aborted || stream.rstCode !== NGHTTP2_NO_ERROR) return
     isOver = true
+    // Not every such stream is closed by Node: it would keep its body for as long as the connection stands.
+    if (!stream.writableFinished) onEarly()
     carried.onResponseEnd()
   })
   stream.on('error', (error) => {
