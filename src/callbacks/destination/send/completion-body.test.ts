@@ -67,6 +67,8 @@ test('everything else travels as the message that it is', () => {
     { encoding: 'json/plain', extra: 'x' },
     { encoding: 'json/plain', messageType: 'a.B' },
     { encoding: 'json/protobuf' },
+    { encoding: 'json/protobuf', messageType: '' },
+    { encoding: 'binary/protobuf', messageType: '' },
     { encoding: 'json/protobuf', messageType: 'a.B', extra: 'x' },
     { encoding: 'binary/protobuf', other: 'a.B' },
     { encoding: 'binary/plain', extra: '' },

@@ -60,7 +60,8 @@ function mediaTypeOf(payload: Payload, keys: string[], encoding: string | undefi
     if (encoding === 'binary/null') return ''
   }
   const messageType = keys.length === 2 ? metadataText(payload, 'messageType') : undefined
-  if (messageType === undefined) return undefined
+  // Receivers take an empty name for none, and the media type for one they do not know.
+  if (messageType === undefined || messageType === '') return undefined
   const parameter = `message-type="${messageType.replaceAll(/["\\]/g, '\\$&')}"`
   if (encoding === 'json/protobuf') return `application/json; format=protobuf; ${parameter}`
   return encoding === 'binary/protobuf' ? `application/x-protobuf; ${parameter}` : undefined
