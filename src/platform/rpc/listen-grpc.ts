@@ -37,7 +37,8 @@ export interface GrpcListener {
 
 const DEFAULTS: GrpcLimits = {
   maxConnections: 10_000,
-  maxConcurrentStreams: 128,
+  // More than clients keep open: at the limit Node refuses a call that comes in one packet with the end of another.
+  maxConcurrentStreams: 1_000,
   maxCalls: 10_000,
   maxHeaderBytes: 16 * 1024,
   handshakeMs: 10_000,
@@ -63,12 +64,12 @@ export async function listenGrpc(rpc: Rpc, options: GrpcListenOptions): Promise<
       initialWindowSize: 256 * 1024,
       enableConnectProtocol: false,
     },
-    maxSessionMemory: 32,
+    maxSessionMemory: sessionMegabytes(limits.maxConcurrentStreams, rpc.limits.messageBytes),
     maxSettings: 32,
     maxSessionInvalidFrames: 100,
     maxSessionRejectedStreams: 100,
-    // A client that opens and cancels calls without pause makes work at no cost to itself.
-    streamResetBurst: 300,
+    // A client that opens and cancels calls without pause makes work at no cost to itself. One that gives up all it has is none.
+    streamResetBurst: limits.maxConcurrentStreams + 200,
     streamResetRate: 100,
   })
   http2.on('session', (session) => {
@@ -125,6 +126,11 @@ export async function listenGrpc(rpc: Rpc, options: GrpcListenOptions): Promise<
   }
 
   return { host: address, port, close }
+}
+
+/** Enough for each call to be answered: Node resets calls when answers that wait to be read take more than this. */
+function sessionMegabytes(calls: number, messageBytes: number): number {
+  return 32 + Math.ceil((calls * messageBytes) / 1_000_000)
 }
 
 function listen(server: Server, { host, port }: GrpcListenOptions): Promise<AddressInfo> {

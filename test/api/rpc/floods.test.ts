@@ -4,11 +4,13 @@ import { once } from 'node:events'
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2'
 import { test } from 'node:test'
 import { Code } from '@connectrpc/connect'
+import { probeService } from './probe-service.ts'
 import { envelope, rawCall, rawSession } from './raw-grpc.ts'
 import { startRpcServer, tinyAuthenticator } from './rpc-server.ts'
 
 const OPEN = '/probe.v1.ProbeService/Open'
 const ECHO = '/probe.v1.ProbeService/Echo'
+const CHAT = '/probe.v1.ProbeService/Chat'
 const HELLO = envelope(0, Buffer.from([0x0a, 0x05, ...Buffer.from('hello')]))
 
 function openCall(session: ClientHttp2Session, path: string): ClientHttp2Stream {
@@ -62,7 +64,7 @@ test('calls beyond the most of all connections are RESOURCE_EXHAUSTED until othe
   const [first, second] = [rawSession(t, server.grpcUrl), rawSession(t, server.grpcUrl)]
   const open: ClientHttp2Stream[] = []
   for (const session of [first, first, second]) {
-    const stream = openCall(session, '/probe.v1.ProbeService/Chat')
+    const stream = openCall(session, CHAT)
     stream.write(HELLO)
     await once(stream, 'data')
     open.push(stream)
@@ -74,4 +76,43 @@ test('calls beyond the most of all connections are RESOURCE_EXHAUSTED until othe
   open[0]?.resume().end()
   await once(open[0] as ClientHttp2Stream, 'close')
   assert.equal((await rawCall(second, OPEN, HELLO)).status, 0)
+})
+
+test('a client with hundreds of calls at once that gives some of them up is refused none of the others', async (t) => {
+  const server = await startRpcServer(t)
+  const session = rawSession(t, server.grpcUrl)
+  await once(session, 'remoteSettings')
+  const answers = Array.from({ length: 300 }, () => {
+    const stream = openCall(session, CHAT)
+    stream.write(HELLO)
+    const answer = new Promise<string>((resolve) => {
+      stream.once('data', () => resolve('answered'))
+      stream.once('close', () => resolve(`closed with ${stream.rstCode}`))
+    })
+    return { stream, answer }
+  })
+  const [given, kept] = [answers.slice(0, 100), answers.slice(100)]
+  await Promise.all(given.map(({ answer }) => answer))
+  for (const { stream } of given) stream.close(8)
+  const seen = new Set(await Promise.all(kept.map(({ answer }) => answer)))
+  assert.deepEqual([...seen], ['answered'])
+})
+
+test('calls are answered while many large answers on the same connection wait to be read, and those arrive', async (t) => {
+  const value = 'x'.repeat(2_000_000)
+  const services = [probeService({ open: { access: 'public', handler: () => ({ value }) } })]
+  const server = await startRpcServer(t, { services })
+  const session = rawSession(t, server.grpcUrl)
+  await once(session, 'remoteSettings')
+  const unread = Array.from({ length: 60 }, () => {
+    const stream = openCall(session, OPEN).end(HELLO)
+    return { stream, begun: once(stream, 'response') }
+  })
+  await Promise.all(unread.map(({ begun }) => begun))
+  assert.equal((await rawCall(session, ECHO, HELLO)).status, Code.Unauthenticated)
+  const statuses = unread.map(async ({ stream }) => {
+    const [[trailers]] = await Promise.all([once(stream, 'trailers'), once(stream.resume(), 'close')])
+    return trailers['grpc-status']
+  })
+  assert.deepEqual([...new Set(await Promise.all(statuses))], ['0'])
 })
