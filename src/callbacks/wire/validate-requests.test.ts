@@ -98,7 +98,8 @@ test('a replay goes by the same id unless it names another', () => {
   const address = { namespace: 'n', callbackId: 'c', runId: null }
   assert.deepEqual(replay({}), { ...address, requestId: '', newCallbackId: 'c' })
   assert.deepEqual(replay({ requestId: 'r', callbackId: 'd' }), { ...address, requestId: 'r', newCallbackId: 'd' })
-  assertRefused(() => replay({ sourceCallbackId: '' }), /^callback_id is required$/)
+  assertRefused(() => replay({ sourceCallbackId: '', callbackId: 'd' }), /^source_callback_id is required$/)
+  assertRefused(() => replay({ namespace: '', sourceCallbackId: '' }), /^namespace is required$/)
   assertRefused(() => replay({ requestId: 'x'.repeat(21) }), /^request_id has 21 bytes/)
   assertRefused(() => replay({ callbackId: 'x'.repeat(21) }), /^callback_id has 21 bytes/)
 })

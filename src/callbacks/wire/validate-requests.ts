@@ -83,6 +83,9 @@ export interface ValidReplay extends RunAddress {
 
 export function validateReplay(request: ReplayCallbackExecutionRequest, policy: IdLimit): ValidReplay {
   const { namespace, sourceCallbackId, runId, requestId, callbackId } = request
+  requireText('namespace', namespace)
+  // By its own name: `callback_id` is that of the new run, which may well have been given.
+  requireText('source_callback_id', sourceCallbackId)
   const address = validateRunAddress({ namespace, callbackId: sourceCallbackId, runId }, policy)
   checkLength('request_id', requestId, policy.max_id_length)
   checkLength('callback_id', callbackId, policy.max_id_length)
