@@ -67,6 +67,16 @@ test('an answer before the body was sent counts, and an HTTP/2 connection with s
   await Promise.all(receiver.sockets.map(socketClosed))
 })
 
+test('large requests that were read before they were answered go over one HTTP/2 connection', async () => {
+  await using receiver = await startReceiver((stream) => {
+    stream.resume().once('end', () => stream.respond({ ':status': 200 }, { endStream: true }))
+  })
+  for (let attempt = 0; attempt < 5; attempt++) {
+    assert.equal((await receiver.deliver(LARGE)).verdict.result, 'success')
+  }
+  assert.equal(receiver.sockets.length, 1)
+})
+
 test('an answer before a small body was read leaves the HTTP/2 connection as it is', async () => {
   await using receiver = await startReceiver((stream) => stream.respond({ ':status': 404 }, { endStream: true }))
   for (let attempt = 0; attempt < 3; attempt++) {
