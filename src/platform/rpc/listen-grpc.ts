@@ -47,6 +47,8 @@ const DEFAULTS: GrpcLimits = {
   idleMs: 30 * 60_000,
 }
 
+// Who asks for much and reads nothing must not fill the memory with it.
+const MOST_SESSION_MEGABYTES = 256
 // A call that does nothing takes about half a millisecond.
 const BEGIN_PER_TURN = 32
 
@@ -128,9 +130,9 @@ export async function listenGrpc(rpc: Rpc, options: GrpcListenOptions): Promise<
   return { host: address, port, close }
 }
 
-/** Enough for each call to be answered: Node resets calls when answers that wait to be read take more than this. */
+/** Enough for many calls to be answered at once: Node resets calls when answers that wait to be read take more than this. */
 function sessionMegabytes(calls: number, messageBytes: number): number {
-  return 32 + Math.ceil((calls * messageBytes) / 1_000_000)
+  return Math.min(MOST_SESSION_MEGABYTES, 32 + Math.ceil((calls * messageBytes) / 1_000_000))
 }
 
 function listen(server: Server, { host, port }: GrpcListenOptions): Promise<AddressInfo> {
