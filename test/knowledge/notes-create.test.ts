@@ -158,6 +158,14 @@ describe('POST /entities', () => {
     assert.match(headOf(note), /^title: Merged\ntype: Recipe\npermalink: my\/Own Link\nstatus: final\n/)
   })
 
+  test('keeps keys of the frontmatter that have no value, and metadata takes them away by null', async () => {
+    const content = '---\ndue:\nstatus: ~\nowner: null\nrating: 3\n---\nBody'
+    const note = await notes.create({ title: 'Template', content, entity_metadata: { owner: null } })
+    assert.ok(headOf(note).endsWith('\ndue: null\nstatus: null\nrating: 3\n'), headOf(note))
+    const { due, status, owner, rating } = note.entity_metadata
+    assert.deepEqual([due, status, owner, rating], [undefined, undefined, undefined, 3])
+  })
+
   test('keeps a text without frontmatter as it is, also one that only looks as if it had some', async () => {
     for (const [index, content] of ['\n\n x \r\n\r\n', '---\nnever: closed\n', '---\\n', '-- -\n---', '\t'].entries()) {
       const note = await notes.create({ title: `Verbatim ${index}`, content })

@@ -112,6 +112,28 @@ describe('PUT /entities/{id} of a note that is there', () => {
     assert.equal(third.permalink, second.permalink)
   })
 
+  test('keys without a value are set, kept and taken away like others', async () => {
+    const { external_id: id } = await notes.create({
+      title: 'Empty keys',
+      content: '---\nstatus: draft\ndue:\n---\n',
+    })
+    const put = async (content: string, entity_metadata = {}) =>
+      (await notes.put(id, { title: 'Empty keys', content, entity_metadata }, 200)).body
+    const emptied = await put('---\nstatus:\nowner:\n---\nnew')
+    assert.ok(headOf(emptied).endsWith('\nstatus: null\ndue: null\nowner: null\n'), headOf(emptied))
+    assert.ok(!('status' in emptied.entity_metadata))
+    const again = await put('---\nowner: ~\nstatus:\n---\nnew')
+    assert.deepEqual([again.version, again.content], [emptied.version, emptied.content])
+    const filled = await put('new', { owner: 'ada', due: null })
+    assert.ok(headOf(filled).endsWith('\nstatus: null\nowner: ada\n'), headOf(filled))
+    const { body: edited } = await notes.patch(
+      id,
+      { operation: 'append', content: '', metadata: { status: null } },
+      200,
+    )
+    assert.ok(!headOf(edited).includes('status'))
+  })
+
   test('keeps the type unless the request says one', async () => {
     const { external_id: id } = await notes.create({ title: 'Typed', note_type: 'person' })
     assert.equal((await notes.put(id, { title: 'Typed', content: 'x' }, 200)).body.note_type, 'person')

@@ -30,8 +30,10 @@ export interface PreparedNote {
   noteType: string | null
   /** A permalink that the text asks for. */
   permalink: string | null
-  /** Frontmatter beside title, type and permalink; null takes a key away. */
+  /** Frontmatter beside title, type and permalink; a key that is null stands there without a value. */
   metadata: Metadata
+  /** Keys to take away. */
+  removed: readonly string[]
   body: string
   parsed: ParsedBody
 }
@@ -47,12 +49,15 @@ export async function prepareNote(input: NoteInput, settings: KnowledgeSettings)
   refuseLongContent(content, body)
   const own = yaml === null ? {} : parseYaml(yaml)
   const ownBody = yaml === null ? content : trimBlankLines(body)
+  const given = without(cleanMetadata(input.metadata ?? {}), OWN_KEYS)
+  const removed = Object.keys(given).filter((key) => given[key] === null)
   return {
     title,
     filePath,
     noteType: ownTypeOf(own) ?? (canonicalType(cleanText(input.noteType ?? '')) || null),
     permalink: permalinkOf(own),
-    metadata: { ...without(own, OWN_KEYS), ...without(cleanMetadata(input.metadata ?? {}), OWN_KEYS) },
+    metadata: without({ ...own, ...given }, [...OWN_KEYS, ...removed]),
+    removed,
     body: ownBody,
     parsed: await readBody(ownBody),
   }

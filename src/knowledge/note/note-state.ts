@@ -39,7 +39,7 @@ const DEFAULT_TYPE = 'note'
 export function newState(note: PreparedNote, permalink: string | null): NoteState {
   const { filePath, body, parsed } = note
   const own = { title: note.title, type: note.noteType ?? DEFAULT_TYPE, ...(permalink !== null && { permalink }) }
-  const metadata = merged(own, note.metadata)
+  const metadata = { ...own, ...note.metadata }
   return { ...stateOf(metadata, filePath), content: composeText(metadata, body), body, parsed }
 }
 
@@ -47,8 +47,12 @@ export function newState(note: PreparedNote, permalink: string | null): NoteStat
 export function replacedState(before: NoteWithContent, note: PreparedNote, permalink: string | null): NoteState {
   const { filePath, body, parsed } = note
   const old = stateOf(metadataOf(before), filePath)
-  const wanted = { title: note.title, type: note.noteType ?? old.noteType, permalink, ...note.metadata }
-  const state = withMetadata({ ...old, content: before.content, body, parsed }, wanted)
+  const own = { title: note.title, type: note.noteType ?? old.noteType, permalink }
+  const values = Object.entries(note.metadata).filter(([, value]) => value !== null)
+  const removed = note.removed.map((key) => [key, null])
+  const emptied = Object.keys(note.metadata).filter((key) => note.metadata[key] === null)
+  const wanted = { ...own, ...Object.fromEntries([...values, ...removed]) }
+  const state = withMetadata({ ...old, content: before.content, body, parsed }, wanted, emptied)
   return { ...state, content: withBody(state.content, body) }
 }
 
@@ -94,18 +98,24 @@ function metadataOf({ metadata }: NoteWithContent): Metadata {
   return JSON.parse(metadata)
 }
 
-/** Other frontmatter; keys that stay as they are keep their bytes. Null takes a key away. */
-export function withMetadata(state: NoteState, wanted: MetadataChanges): NoteState {
+/** Other frontmatter; keys that stay as they are keep their bytes. Null takes a key away; emptied ones stay without a value. */
+export function withMetadata(state: NoteState, wanted: MetadataChanges, emptied: readonly string[] = []): NoteState {
+  // A key without a value stands in the text alone, so that one to take away may be there although it is not known.
+  const isToRemove = (key: string, value: JsonValue) => value === null && key !== 'permalink'
   const changes = Object.fromEntries(
-    Object.entries(wanted).filter(([key, value]) => !isSame(state.metadata[key] ?? null, value)),
+    Object.entries(wanted).filter(
+      ([key, value]) => isToRemove(key, value) || !isSame(state.metadata[key] ?? null, value),
+    ),
   )
-  if (Object.keys(changes).length === 0) return { ...state, ...stateOf(state.metadata, state.filePath) }
+  const isSameText = Object.keys(changes).length === 0 && emptied.length === 0
+  if (isSameText) return { ...state, ...stateOf(state.metadata, state.filePath) }
   const parts = splitText(state.content)
-  const metadata = merged(state.metadata, changes)
+  const values = merged(state.metadata, changes)
+  const metadata = { ...values, ...Object.fromEntries(emptied.map((key) => [key, null])) }
   const content =
     parts.yaml === null
       ? composeText(metadata, parts.body)
-      : replaceYaml(parts, editYaml(parts.yaml, changes)) + parts.body
+      : replaceYaml(parts, editYaml(parts.yaml, changes, emptied)) + parts.body
   return { ...state, ...stateOf(metadata, state.filePath), content }
 }
 

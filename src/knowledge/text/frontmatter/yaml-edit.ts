@@ -11,12 +11,18 @@ interface Splice {
   text: string
 }
 
-/** Sets keys, and deletes those that are null. The bytes of all others stay: comments, order, quotes. */
-export function editYaml(yaml: string, changes: Changes): string {
-  return withinBounds(yaml, (bounds) => editWithin(bounds, yaml, changes))
+/**
+ * Sets keys, deletes those that are null, and leaves those that are emptied without a value. The bytes of all others
+ * stay: comments, order, quotes.
+ */
+export function editYaml(yaml: string, changes: Metadata, emptied: readonly string[] = []): string {
+  const all = Object.entries(changes).map(([key, value]) => [key, value === null ? undefined : value])
+  const empty = emptied.map((key) => [key, null])
+  return withinBounds(yaml, (bounds) => editWithin(bounds, yaml, Object.fromEntries([...all, ...empty])))
 }
 
-type Changes = Record<string, JsonValue | null>
+/** Undefined deletes a key. */
+type Changes = Record<string, JsonValue | undefined>
 
 function editWithin(bounds: YamlBounds, yaml: string, changes: Changes): string {
   const document = parseYamlDocument(yaml, bounds)
@@ -29,15 +35,15 @@ function editWithin(bounds: YamlBounds, yaml: string, changes: Changes): string 
 
 /** Our own writer decides what a text such as a lone surrogate becomes. */
 function asWritten(changes: Changes): Changes {
-  const deleted = Object.entries(changes).filter(([, value]) => value === null)
+  const deleted = Object.entries(changes).filter(([, value]) => value === undefined)
   return { ...Object.fromEntries(deleted), ...parseYaml(writeYaml(merge({}, changes))) }
 }
 
 function merge(before: Metadata, changes: Changes): Metadata {
   const after = { ...before }
   for (const [key, value] of Object.entries(changes)) {
-    if (value === null) delete after[key]
-    else if (value !== undefined) after[key] = value
+    if (value === undefined) delete after[key]
+    else after[key] = value
   }
   return after
 }
@@ -59,8 +65,8 @@ function spliced(yaml: string, { contents: root }: YamlDocument, before: Metadat
   for (const [key, value] of Object.entries(changes)) {
     const pair = places.get(key)
     if (pair === undefined) {
-      if (value !== null && value !== undefined) added[key] = value
-    } else if (value !== undefined && !isDeepStrictEqual(before[key], value)) {
+      if (value !== undefined) added[key] = value
+    } else if (!isDeepStrictEqual(before[key], value)) {
       const splice = spliceOf(yaml, pair, key, value, newline)
       if (splice === null) return null
       splices.push(splice)
@@ -90,17 +96,17 @@ function placesOf(root: YAMLMap | null): Map<string, Pair> {
   return places
 }
 
-function spliceOf(yaml: string, pair: Pair, key: string, value: JsonValue | null, newline: string): Splice | null {
+function spliceOf(yaml: string, pair: Pair, key: string, value: Changes[string], newline: string): Splice | null {
   const keyRange = rangeOf(pair.key)
   const range = rangeOf(pair.value)
   if (keyRange === null || range === null) return null
   const [start, end] = range
-  if (value !== null && isScalarValue(value) && isScalar(pair.value) && end > start) {
+  if (value !== undefined && isScalarValue(value) && isScalar(pair.value) && end > start) {
     const isOneLine = !yaml.slice(start, end).includes('\n')
     if (isOneLine) return { start, end, text: writeScalar(value) }
   }
   const lineStart = yaml.lastIndexOf('\n', keyRange[0] - 1) + 1
-  const text = value === null ? '' : writeEntry(key, value).replaceAll('\n', newline)
+  const text = value === undefined ? '' : writeEntry(key, value).replaceAll('\n', newline)
   return { start: keyRange[0] === 0 ? 0 : lineStart, end: lineEnd(yaml, end), text }
 }
 
