@@ -69,6 +69,10 @@ eachDatabase('resolve', ({ open }) => {
     const notes = await LinkedNotes.open(await open())
     await notes.add({ path: 'food/Coffee Brewing.md' })
     assert.equal(await found(notes, 'brew coffee'), 'food/Coffee Brewing.md by search')
+    for (const name of ['Coffee Brewing.md', 'coffee-brewing.MD']) {
+      assert.equal(await found(notes, name), 'food/Coffee Brewing.md by search', name)
+    }
+    await assert.rejects(found(notes, '.md'), { code: 'not_found' })
     const missing = { code: 'not_found', message: "Entity not found for identifier 'brew coffee'" }
     await assert.rejects(found(notes, 'brew coffee', { isStrict: true }), missing)
     for (const text of [

@@ -135,8 +135,10 @@ async function byWords(
   project: Project,
   { target }: Ask,
 ): Promise<NoteRef | null> {
-  if (target === '' || target.includes('*')) return null
+  // A file name by itself is no path, but it has the words of one.
+  const words = target.replace(/\.md$/i, '')
+  if (words === '' || words.includes('*')) return null
   await searchIndex.caughtUp(project)
-  const [best] = await findByNameWords(reader, project, target)
+  const [best] = await findByNameWords(reader, project, words)
   return best ?? null
 }

@@ -18,6 +18,7 @@ describe('a search', () => {
     for (const input of [
       { tags: ['a'] },
       { text: 'tag:a' },
+      { text: ' * ' },
       { entity_types: ['entity' as const] },
       { after_date: '1d' },
     ]) {

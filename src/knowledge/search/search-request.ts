@@ -19,12 +19,14 @@ export interface SearchRequest {
   minSimilarity: number | null
   /** Whether relations of the best hits are followed. Null: the caller did not say. */
   isExpanded: boolean | null
-  /** The text names tags and nothing else. */
-  isOnlyTags: boolean
+  /** The text names tags and nothing else, or asks for everything. */
+  isWordless: boolean
   /** Nothing is asked for, so nothing is found. */
   isEmpty: boolean
 }
 
+/** As a text: everything that passes the filters. */
+const EVERYTHING = '*'
 const MODES = ['text', 'title', 'permalink', 'permalink_match'] as const
 const KIND_OF = { entity: 'note', observation: 'observation', relation: 'relation' } as const satisfies Record<
   string,
@@ -40,10 +42,12 @@ export function readSearch(input: SearchInput, now: Micros): SearchRequest {
   const wanted = mainOf(asked[0], input)
   const own = filtersOf(input, now)
   const isText = wanted.mode === 'text'
+  const isEverything = isText && text === EVERYTHING
   const filters = isText ? withTagsOf(wanted.question, own) : own
-  // `tag:a` alone is a question for the tag; a text of nothing but punctuation is none.
-  const isOnlyTags = isText && wanted.question.tree === null && hasTags(wanted.question)
-  const main: Main = isOnlyTags ? { mode: 'none' } : wanted
+  if (isEverything) filters.kinds ??= Object.values(KIND_OF)
+  // `tag:a` alone is a question for the tag; a text of nothing but other punctuation is none.
+  const isWordless = isEverything || (isText && wanted.question.tree === null && hasTags(wanted.question))
+  const main: Main = isWordless ? { mode: 'none' } : wanted
   const isEmpty =
     main.mode === 'text' ? main.question.tree === null : main.mode === 'none' && Object.keys(filters).length === 0
   return {
@@ -53,7 +57,7 @@ export function readSearch(input: SearchInput, now: Micros): SearchRequest {
     retrieval: input.retrieval_mode ?? null,
     minSimilarity: input.min_similarity ?? null,
     isExpanded: input.graph_expansion ?? null,
-    isOnlyTags,
+    isWordless,
     isEmpty,
   }
 }

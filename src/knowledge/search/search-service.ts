@@ -121,7 +121,7 @@ export class SearchService {
   }
 
   /** What the caller asks for; else what the operator set, where that can be done; else words. */
-  #modeOf({ retrieval, main, isEmpty, isOnlyTags }: SearchRequest): RetrievalMode {
+  #modeOf({ retrieval, main, isEmpty, isWordless }: SearchRequest): RetrievalMode {
     if (retrieval === 'fts') return 'fts'
     if (retrieval === null) {
       const { default_search_type: set } = this.#deps.settings
@@ -132,7 +132,7 @@ export class SearchService {
       throw new AppError('failed_precondition', 'Semantic search is disabled: ask with retrieval_mode "fts"')
     }
     // Tags have no meaning to compare, nor has what is excluded: what has or has not got them is the answer in every mode.
-    if (isOnlyTags || (!isEmpty && isOnlyExcluding(main))) return 'fts'
+    if (isWordless || (!isEmpty && isOnlyExcluding(main))) return 'fts'
     if (!isEmpty && main.mode !== 'text') {
       throw new AppError('invalid_argument', `A search by meaning needs text: with "${retrieval}" there must be some`)
     }

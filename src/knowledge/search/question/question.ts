@@ -44,6 +44,8 @@ const DIGIT = /\p{N}/u
 const DIGITS = /^\p{N}+$/u
 const POSSESSIVE = /['’]s$/i
 const LETTER = /[\p{L}\p{N}]/u
+// All notes have it at the end of their paths, so the index has it nowhere.
+const NOTE_TYPE = /\.md[^\p{L}\p{N}]*$/iu
 
 /** Any text is a question. Takes time in proportion to its length. */
 export function parseQuestion(text: string): Question {
@@ -151,7 +153,7 @@ class Parser {
     if (token.kind === 'quoted') return this.#phrase(phraseWords(token.text), false)
     if (token.kind !== 'text') return null
     const parts: Node[] = []
-    for (const run of runsOf(token.text.replace(POSSESSIVE, ''))) {
+    for (const run of runsOf(token.text.replace(POSSESSIVE, '').replace(NOTE_TYPE, ''))) {
       // One piece may be thousands of runs.
       if (this.#terms >= MOST_TERMS) break
       const words = phraseWords(run)
