@@ -37,6 +37,7 @@ test('folders come and go with their notes, and a note can be read as it is stor
   assert.deepEqual(names(root), ['docs', 'Readme.md'])
   assert.deepEqual([root.page, root.page_size, root.total, root.has_more], [1, 10, 2, false])
   assert.deepEqual(root.nodes[0], { name: 'docs', directory_path: '/docs', type: 'directory' })
+  assert.equal(root.nodes[1].directory_path, '/Readme.md')
   for (const dir of ['docs', '/docs', 'docs/', './docs', '/docs//']) {
     assert.deepEqual(names(await list(`dir_name=${encodeURIComponent(dir)}`)), ['deep', 'Log.md'], dir)
   }

@@ -105,7 +105,7 @@ eachDatabase('folders', ({ open }) => {
       const folder = tree.children?.[2]
       assert.deepEqual(folder?.children?.[1], {
         name: 'b.md',
-        directory_path: '/a',
+        directory_path: '/a/b.md',
         type: 'file',
         file_path: 'a/b.md',
         title: 'b',

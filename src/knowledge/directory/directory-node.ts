@@ -1,8 +1,8 @@
 import { toRfc3339 } from '../../platform/clock/clock.ts'
-import { fileNameOf, folderOf } from '../text/name/path.ts'
+import { fileNameOf } from '../text/name/path.ts'
 import type { FileRow } from './store-directory.ts'
 
-/** `''` is the root. On the wire folders begin with a slash. */
+/** `''` is the root. On the wire places begin with a slash. */
 export function folderNode(folder: string) {
   return { name: fileNameOf(folder), directory_path: `/${folder}`, type: 'directory' as const }
 }
@@ -10,7 +10,7 @@ export function folderNode(folder: string) {
 export function fileNode(row: FileRow) {
   return {
     name: fileNameOf(row.file_path),
-    directory_path: `/${folderOf(row.file_path)}`,
+    directory_path: `/${row.file_path}`,
     type: 'file' as const,
     file_path: row.file_path,
     title: row.title,

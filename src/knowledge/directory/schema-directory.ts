@@ -22,7 +22,7 @@ export const FolderFilters = Type.Object({
 
 const folder = {
   name: Type.String(),
-  directory_path: Type.String({ description: 'Of a file, the folder that it is in.' }),
+  directory_path: Type.String({ description: 'Where the folder or file is, from the root, which is `/`.' }),
   type: Type.Union([Type.Literal('directory'), Type.Literal('file')]),
 }
 
