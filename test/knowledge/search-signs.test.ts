@@ -43,4 +43,23 @@ eachServer('search for what is more, or less, than letters', (notes) => {
     assert.deepEqual(await snippets('👍'), ['The 👨‍👩‍👧 and their <👍🏽>.'])
     assert.deepEqual(await snippets('🚀'), ['Launch<🚀>now'])
   })
+
+  test('finds everything that passes the filters by a lone star, and a note by its path as it is answered', async () => {
+    const other = await notes().project('Stars')
+    await other.create({
+      title: 'Pole Star',
+      directory: 'Night Sky',
+      note_type: 'star',
+      content: '- [kind] a supergiant\n',
+    })
+    await other.create({ title: 'Moon', content: 'No star at all.\n' })
+    const kinds = async (body: Record<string, unknown>) =>
+      (await search(other, body)).results.map(({ type, title }) => `${type} ${title}`)
+    assert.deepEqual((await kinds({ text: '*' })).sort(), ['entity Moon', 'entity Pole Star', 'observation Pole Star'])
+    assert.deepEqual(await kinds({ text: ' * ', note_types: ['star'], entity_types: ['entity'] }), ['entity Pole Star'])
+    assert.deepEqual(await kinds({ text: '*', tags: ['none'] }), [])
+    for (const text of ['Night Sky/Pole Star.md', 'pole star.MD', '"Pole Star" NOT moon.md', 'Sky/Pole*']) {
+      assert.deepEqual(titles(await search(other, { text, entity_types: ['entity'] })), ['Pole Star'], text)
+    }
+  })
 })

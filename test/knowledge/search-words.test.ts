@@ -261,25 +261,6 @@ eachServer('search by words', (notes) => {
     }
   })
 
-  test('finds everything that passes the filters by a lone star, and a note by its path as it is answered', async () => {
-    const other = await notes().project('Stars')
-    await other.create({
-      title: 'Pole Star',
-      directory: 'Night Sky',
-      note_type: 'star',
-      content: '- [kind] a supergiant\n',
-    })
-    await other.create({ title: 'Moon', content: 'No star at all.\n' })
-    const kinds = async (body: Record<string, unknown>) =>
-      (await search(other, body)).results.map(({ type, title }) => `${type} ${title}`)
-    assert.deepEqual((await kinds({ text: '*' })).sort(), ['entity Moon', 'entity Pole Star', 'observation Pole Star'])
-    assert.deepEqual(await kinds({ text: ' * ', note_types: ['star'], entity_types: ['entity'] }), ['entity Pole Star'])
-    assert.deepEqual(await kinds({ text: '*', tags: ['none'] }), [])
-    for (const text of ['Night Sky/Pole Star.md', 'pole star.MD', '"Pole Star" NOT moon.md', 'Sky/Pole*']) {
-      assert.deepEqual(titles(await search(other, { text, entity_types: ['entity'] })), ['Pole Star'], text)
-    }
-  })
-
   test('has nothing for nobody who asks nothing', async () => {
     const nothing = { results: [], current_page: 1, page_size: 10, total: 0, total_is_exact: true, has_more: false }
     const asked = [

@@ -16,7 +16,7 @@ import {
 } from './context-item.ts'
 import { findRelated, type Related, type RelatedOptions } from './find-related.ts'
 import { type Named, namedNotes, readName } from './named-notes.ts'
-import { namedParts } from './named-parts.ts'
+import { namedParts, placesOfParts } from './named-parts.ts'
 import { type Edge, Neighbourhood } from './neighbourhood.ts'
 import {
   type ItemPage,
@@ -113,18 +113,28 @@ async function primaryItems(
   reader: Reader,
   project: Project,
   named: Named | null,
-  { types, page, pageSize: limit, since }: Omit<ContextQuery, 'name'>,
+  { types, page: number, pageSize: limit, since }: Omit<ContextQuery, 'name'>,
 ): Promise<ItemPage> {
-  const offset = (page - 1) * limit
-  if (named !== null && 'part' in named) {
-    const places = await namedParts(reader, project, named.part)
-    return { places: places.slice(offset, offset + limit), hasMore: places.length > offset + limit }
+  const offset = (number - 1) * limit
+  const parts = async (name: string): Promise<ItemPage> => {
+    const numbers = await namedParts(reader, project, name)
+    const places = await placesOfParts(reader, numbers.slice(offset, offset + limit))
+    return { places, hasMore: numbers.length > offset + limit }
   }
+  if (named !== null && 'part' in named) return parts(named.part)
   const notes =
     named === null
       ? recentlyChanged(reader, project.id, since as Micros, types)
       : withCounts(reader, namedNotes(reader, project, named), types)
-  return pageOfItems(notes, types, { offset, limit })
+  const page = await pageOfItems(notes, types, { offset, limit })
+  if (named === null || 'ids' in named || page.places.length > 0) return page
+  // A pattern that no note is called like may be one of what stands in notes, as `coffee/espresso/requires/*`.
+  return (await hasAny(namedNotes(reader, project, named))) ? page : parts(named.pattern)
+}
+
+async function hasAny(batches: AsyncIterable<readonly unknown[]>): Promise<boolean> {
+  for await (const batch of batches) if (batch.length > 0) return true
+  return false
 }
 
 interface Run extends ItemPlace {

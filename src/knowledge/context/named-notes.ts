@@ -5,6 +5,7 @@ import { resolveIdentifier } from '../link/resolve-identifier.ts'
 import type { Project } from '../note/note.ts'
 import type { SearchIndex } from '../search/index/search-index.ts'
 import { type GlobMatcher, starGlob } from '../text/name/glob.ts'
+import { permalinkPatterns } from '../text/name/permalink-patterns.ts'
 import { namedParts } from './named-parts.ts'
 import { notesByIds, noteWithPermalink, permalinksAfter } from './store-context.ts'
 
@@ -24,9 +25,16 @@ export async function readName(
   if (name.includes('*')) return { pattern: name }
   const note = await noteWithPermalink(db, project.id, name)
   if (note !== undefined) return { ids: [note] }
-  if (name.includes('/') && (await namedParts(db, project, name)).length > 0) return { part: name }
+  if (await isPart(db, project, name)) return { part: name }
   const id = await resolved(db, searchIndex, project, name)
   return { ids: id === undefined ? [] : [id] }
+}
+
+/** A note that is called so comes first, also where the project in front is left out. */
+async function isPart(reader: Reader, project: Project, name: string): Promise<boolean> {
+  if (!name.includes('/')) return false
+  if ((await noteWithPermalink(reader, project.id, `${project.permalink}/${name}`)) !== undefined) return false
+  return (await namedParts(reader, project, name)).length > 0
 }
 
 /**
@@ -61,14 +69,15 @@ async function resolved(
   }
 }
 
-/** A pattern may leave out the project that permalinks begin with, as links may. */
+/** Each note once, although several readings of the pattern may fit it. */
 async function* matchingNotes(reader: Reader, project: Project, pattern: string): AsyncGenerator<number[]> {
-  const isOwn = starGlob(pattern)
-  yield* matching(reader, project.id, pattern, isOwn)
-  const begin = `${project.permalink}/`
-  if (pattern.startsWith(begin) || pattern.startsWith('*')) return
-  const isInProject = starGlob(begin + pattern)
-  yield* matching(reader, project.id, begin + pattern, (text) => isInProject(text) && !isOwn(text))
+  const before: GlobMatcher[] = []
+  for (const one of permalinkPatterns(project.permalink, pattern)) {
+    const fits = starGlob(one)
+    const isNew = (text: string) => fits(text) && !before.some((earlier) => earlier(text))
+    yield* matching(reader, project.id, one, isNew)
+    before.push(fits)
+  }
 }
 
 /** Only permalinks that begin like the pattern up to its first star are read. */

@@ -1,21 +1,34 @@
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
-import { findParts } from '../search/find/find-parts.ts'
+import { matchParts } from '../search/find/find-parts.ts'
 import { rowOf } from '../search/row-number.ts'
+import { permalinkPatterns } from '../text/name/permalink-patterns.ts'
 import type { ItemPlace } from './primary-items.ts'
 import { relationsBefore } from './store-neighbours.ts'
 
-// Two that are called the same differ only in signs; nobody has many of those.
+// Two that are called the same differ only in signs; nobody has many of those. Of a pattern so many are shown.
 const MOST_NAMED = 1_000
 
-/** Observations and relations that are called exactly so, as answers show it; the project in front may be left out. */
-export async function namedParts(reader: Reader, project: Project, name: string): Promise<ItemPlace[]> {
+/**
+ * Observations and relations that are called so, as answers show it, or like so where it has a star; the project in front may be
+ * left out. As numbers of rows.
+ */
+export async function namedParts(reader: Reader, project: Project, name: string): Promise<number[]> {
   const kinds = new Set(['observation', 'relation'] as const)
   const search = { reader, project, kinds, categories: [], passes: () => true, limit: MOST_NAMED }
-  const whole = await findParts(search, name)
-  const numbers = whole.length > 0 ? whole : await findParts(search, `${project.permalink}/${name}`)
+  const readings = name.includes('*')
+    ? permalinkPatterns(project.permalink, name)
+    : [name, `${project.permalink}/${name}`]
+  for (const reading of readings) {
+    const { numbers } = await matchParts(search, reading)
+    if (numbers.length > 0) return numbers.slice(0, MOST_NAMED)
+  }
+  return []
+}
+
+export async function placesOfParts(reader: Reader, numbers: readonly number[]): Promise<ItemPlace[]> {
   const places: ItemPlace[] = []
-  for (const number of numbers.slice(0, MOST_NAMED)) {
+  for (const number of numbers) {
     const { kind, noteId, position } = rowOf(number)
     if (kind === 'observation') places.push({ noteId, type: kind, index: position })
     else if (kind === 'relation') {

@@ -37,7 +37,7 @@ export function contextRoutes(server: FastifyInstance, deps: KnowledgeDeps): voi
     operationId: 'GetContext',
     summary: 'Get notes by a memory address, with what is related to them',
     description:
-      'The address is a permalink with or without memory://, also of an observation or a relation, a pattern of permalinks of notes with *, an id, a title or a path. What names nothing gives no results.',
+      'The address is a permalink with or without memory://, also of an observation or a relation, a pattern of permalinks with *, an id, a title or a path. What names nothing gives no results.',
     ...READ,
     schema: { params: ContextPath, querystring: ContextFilters, response: { 200: ContextDocument } },
     handler: (request) => answer(request.params.project_id, request.params['*'], request.query),

@@ -1,6 +1,7 @@
 import type { Reader } from '../../../platform/storage/database.ts'
 import type { Project } from '../../note/note.ts'
 import { starGlob } from '../../text/name/glob.ts'
+import { permalinkPatterns } from '../../text/name/permalink-patterns.ts'
 import type { Main, SearchFilters } from '../filter/filters.ts'
 import { type PreparedFilters, prepareFilters } from '../filter/passing-notes.ts'
 import { rowNumber, rowOf } from '../row-number.ts'
@@ -73,7 +74,7 @@ async function partRows(
   }
   const found = new Set<number>()
   let isWhole = true
-  for (const pattern of patternsOf(project, main.pattern)) {
+  for (const pattern of permalinkPatterns(project.permalink, main.pattern)) {
     const more = await matchParts(search, pattern)
     for (const number of more.numbers) found.add(number)
     isWhole &&= more.isWhole
@@ -99,16 +100,10 @@ async function findPermalink(reader: Reader, project: Project, permalink: string
 /** Notes by a pattern in which `*` is any text, in the order of their permalinks; no more than the limit. */
 async function matchPermalinks(reader: Reader, project: Project, pattern: string, limit: number): Promise<number[]> {
   const found = new Set<number>()
-  for (const asked of patternsOf(project, pattern)) {
+  for (const asked of permalinkPatterns(project.permalink, pattern)) {
     for (const id of await matching(reader, project.id, asked, limit)) found.add(id)
   }
   return [...found].slice(0, limit)
-}
-
-/** The project in front may be left out. */
-function patternsOf({ permalink }: Project, pattern: string): string[] {
-  const begin = `${permalink}/`
-  return pattern.startsWith(begin) || pattern.startsWith('*') ? [pattern] : [pattern, `${begin}${pattern}`]
 }
 
 /** Only permalinks that begin like the pattern are read, and of these only those with its longest piece are compared. */
