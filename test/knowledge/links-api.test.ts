@@ -95,6 +95,18 @@ describe('POST /links/resolve', () => {
     const { body: gone } = await admin.post(`${url}/links/resolve`, 404, { body: { identifier: 'other/Nothing' } })
     assert.match(gone.detail, /^Link target not found/)
   })
+
+  test('knows the other project by its name in any case', async () => {
+    const other = (await admin.post('/v2/projects', 201, { body: { name: 'MyWork' } })).body.new_project
+    assert.equal(other.permalink, 'my-work')
+    const entities = `/v2/${other.external_id}/knowledge/entities`
+    const note = (await admin.post(entities, 201, { body: { title: 'There', directory: '' } })).body
+    for (const name of ['MyWork', 'mywork', 'MYWORK', 'my-work', 'My Work']) {
+      const body = { identifier: `${name}::There` }
+      assert.equal((await admin.post(`${url}/links/resolve`, 200, { body })).body.external_id, note.external_id, name)
+      await admin.post(`${url}/resolve`, 400, { body })
+    }
+  })
 })
 
 describe('GET /entities/{id}/backlinks', () => {

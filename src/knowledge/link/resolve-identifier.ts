@@ -2,6 +2,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import { shownId } from '../../platform/http/route/path-id.ts'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { NoteRef, Project } from '../note/note.ts'
+import { foldName } from '../project/project-name.ts'
 import { findProjectBy } from '../project/store-projects.ts'
 import { knowledgeId } from '../project/urls.ts'
 import type { SearchIndex } from '../search/index/search-index.ts'
@@ -115,12 +116,17 @@ function ambiguous(identifier: string, notes: readonly NoteRef[]): AppError {
   )
 }
 
-/** The other project that the first part of the text names. */
+/** The other project that the first part of the text names, by its permalink or by its name in any case. */
 async function otherProject(reader: Reader, project: Project, target: string): Promise<Project | undefined> {
   const slash = target.indexOf('/')
-  const permalink = slash <= 0 ? '' : slug(target.slice(0, slash))
-  if (permalink === '' || permalink === project.permalink || slash === target.length - 1) return undefined
-  return findProjectBy(reader, 'permalink', permalink)
+  const name = slash <= 0 || slash === target.length - 1 ? '' : target.slice(0, slash).trim()
+  const permalink = slug(name)
+  if (permalink === '' || permalink === project.permalink) return undefined
+  // `mywork` is no permalink of "MyWork", which is `my-work`.
+  const other =
+    (await findProjectBy(reader, 'permalink', permalink)) ??
+    (await findProjectBy(reader, 'name_folded', foldName(name)))
+  return other?.id === project.id ? undefined : other
 }
 
 function withoutProject({ target, name }: { target: string; name: string }): Ask {

@@ -255,3 +255,21 @@ test('others have their turn while a single line with very many links is read', 
   assert.equal(links.length, 20_000)
   assert.ok(turns >= 20, `${turns} turns`)
 })
+
+test('a line that says its link is no relation of its own has that link, and does not say it', () => {
+  const { links, observations } = parseBody(
+    '- Mother [[Ada]]  #bm:links_to \n- [fact] knows [[Bob]] #t #bm:links_to\n- #bm:links_to [[Cy]]\n- [a] x#bm:links_to\n',
+  )
+  assert.deepEqual(
+    links.map(({ type, target }) => `${type} ${target}`),
+    ['links_to Ada', 'links_to Bob', 'links_to Cy'],
+  )
+  assert.deepEqual(
+    observations.map(({ category, content, tags }) => [category, content, tags]),
+    [
+      ['fact', 'knows [[Bob]] #t', ['t']],
+      ['note', '#bm:links_to [[Cy]]', ['bm:links_to']],
+      ['a', 'x#bm:links_to', []],
+    ],
+  )
+})

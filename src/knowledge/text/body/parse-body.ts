@@ -20,6 +20,8 @@ export interface ParsedBody {
 }
 
 const INLINE = 'links_to'
+// What other servers have agents write at the end of a line whose first word is no type: no tag, and nothing that the line says.
+const DIRECTIVE = /\s#bm:links_to$/
 
 /** Everything that is derived from the text of a note, in time proportional to its length. */
 export function parseBody(body: string): ParsedBody {
@@ -66,7 +68,7 @@ class BodyReading {
     const line = lineEnd === -1 ? text : text.slice(0, lineEnd)
     const isExplicit = spans !== undefined && this.#explicit(line, spans)
     if (!isExplicit && !isQuoted) {
-      const observation = readObservation(line.trim())
+      const observation = readObservation(line.trim().replace(DIRECTIVE, '').trimEnd())
       if (observation !== null) this.result.observations.push(observation)
     }
     return isExplicit
