@@ -158,6 +158,25 @@ describe('POST /entities', () => {
     assert.match(headOf(note), /^title: Merged\ntype: Recipe\npermalink: my\/Own Link\nstatus: final\n/)
   })
 
+  test('keeps numbers that are names, with their zeros and signs, and finds them', async () => {
+    const content = '---\ncode: 01234\nphone: +4930123\nrating: 3\n---\n'
+    const note = await notes.create({ title: 'Address', content })
+    assert.ok(headOf(note).endsWith("\ncode: '01234'\nphone: '+4930123'\nrating: 3\n"), headOf(note))
+    const { code, phone, rating } = note.entity_metadata
+    assert.deepEqual([code, phone, rating], ['01234', '+4930123', 3])
+    const edit = { operation: 'append', content: 'x', metadata: { rating: 4 } }
+    assert.equal((await notes.patch(note.external_id, edit, 200)).body.entity_metadata.code, '01234')
+    for (const filters of [{ code: '01234' }, { phone: '+4930123' }, { code: { $gt: 1000 } }]) {
+      const body = { metadata_filters: filters, entity_types: ['entity'] }
+      const { results } = (await notes.api.post(`${notes.base.replace('/knowledge', '/search/')}`, 200, { body })).body
+      assert.deepEqual(
+        results.map(({ title }: { title: string }) => title),
+        ['Address'],
+        JSON.stringify(filters),
+      )
+    }
+  })
+
   test('keeps keys of the frontmatter that have no value, and metadata takes them away by null', async () => {
     const content = '---\ndue:\nstatus: ~\nowner: null\nrating: 3\n---\nBody'
     const note = await notes.create({ title: 'Template', content, entity_metadata: { owner: null } })

@@ -40,6 +40,14 @@ test('keeps as text what a number cannot hold', () => {
     f: 1e20,
     g: 31,
   })
+  assert.deepEqual(parseYaml('code: 01234\nphone: +4930123\nnone: 00\nzero: 0\nless: -12\nlist: [007, 7]\n'), {
+    code: '01234',
+    phone: '+4930123',
+    none: '00',
+    zero: 0,
+    less: -12,
+    list: ['007', 7],
+  })
 })
 
 test('takes tagged values for what is written', () => {

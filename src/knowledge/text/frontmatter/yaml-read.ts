@@ -164,9 +164,8 @@ function scalarValue({ value, source }: Scalar): JsonValue {
   if (typeof value === 'string') return dropUnstorable(value)
   if (typeof value === 'boolean' || value === null) return value
   if (typeof value !== 'number') return dropUnstorable(source ?? String(value))
-  // What a number cannot hold stays as it is written: .inf, .nan, long identifiers.
-  const isHeld =
-    Number.isFinite(value) && (Number.isSafeInteger(value) || String(value) === source || !isDigits(source))
+  // What a number cannot hold stays as it is written: .inf, .nan, long identifiers, post codes such as 01234, phone numbers.
+  const isHeld = Number.isFinite(value) && (String(value) === source || !isDigits(source))
   return isHeld || source === undefined ? value : source
 }
 
