@@ -105,6 +105,8 @@ async function attack(bytes: string | Buffer, path?: string): Promise<void> {
     if (status < 400) continue
     const matches =
       path === undefined ? Object.values(SHAPES).some((fits) => fits(body)) : SHAPES[surfaceOf(pathOf(path))](body)
+    // On a busy machine a request may be late before any of it was read: it has no path then.
+    if (status === 408 && SHAPES.platform(body)) continue
     assert.ok(matches, `${path}: ${JSON.stringify(body)}`)
   }
 }
