@@ -8,6 +8,8 @@ import { startServer, type TestServer } from '../support/start-server.ts'
 // over: on a busy machine more than a minute.
 const PARTS = 3
 const PART_MS = 120_000
+// Before that the test itself says what it waits for.
+const LATE_MS = 110_000
 const KILLS = 8
 const CLIENTS = 8
 // Requests at the receiver between two kills, at most.
@@ -42,8 +44,14 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       const title = `loses no acknowledged start, ends each once, sends twice only what was in flight (${part})`
       test(title, { timeout: PART_MS }, async (t) => {
         const world = new CrashWorld(engine)
-        await world.play(t)
-        await world.check()
+        const late = Promise.withResolvers<never>()
+        const timer = setTimeout(() => late.reject(new Error(`It waits: ${world.where()}`)), LATE_MS)
+        try {
+          await Promise.race([world.play(t).then(() => world.check()), late.promise])
+        } finally {
+          clearTimeout(timer)
+          await world.stop()
+        }
       })
     }
   })
@@ -57,9 +65,24 @@ class CrashWorld {
   #server: TestServer | null = null
   #onSeen: () => void = () => {}
   #next = 0
+  /** What it waits for. */
+  #stage = ''
+  /** How many requests must come before the next kill. */
+  #left = 0
+  /** Why clients ended. */
+  readonly #ends: string[] = []
 
   constructor(engine: 'sqlite' | 'postgres') {
     this.#engine = engine
+  }
+
+  where(): string {
+    const [seen, acknowledged, ends] = [this.#seen.length, this.#acknowledged.size, this.#ends.slice(-CLIENTS)]
+    return JSON.stringify({ stage: this.#stage, left: this.#left, kills: this.#kills, seen, acknowledged, ends })
+  }
+
+  async stop(): Promise<void> {
+    await this.#server?.[Symbol.asyncDispose]()
   }
 
   async play(t: { diagnostic(text: string): void }): Promise<void> {
@@ -71,13 +94,17 @@ class CrashWorld {
       const clients = Array.from({ length: CLIENTS }, () =>
         this.#startUntilKilled(this.#server as TestServer, receiver.url),
       )
+      this.#stage = 'requests'
       await this.#received(1 + Math.floor(Math.random() * MOST_BETWEEN_KILLS))
+      this.#stage = 'the kill'
       await this.#server.kill()
+      this.#stage = `clients, and ${receiver.open.size} connections of the dead`
       // Whoever comes later is let in later: then all connections of the server are open, and what it had sent is received
       // before they close.
       await fetch(receiver.url)
       await Promise.all([...clients, ...[...receiver.open].map(socketClosed)])
       this.#kills++
+      this.#stage = 'the next server'
       this.#server = await startServer({
         engine: this.#engine,
         env: SETTINGS,
@@ -86,12 +113,12 @@ class CrashWorld {
       })
     }
     t.diagnostic(`${this.#acknowledged.size} acknowledged, ${this.#seen.length} requests, ${this.#kills} kills`)
+    this.#stage = 'outcomes'
     await this.#each((callbackId, runId) => this.#poll(callbackId, runId))
   }
 
   async check(): Promise<void> {
-    const server = this.#server as TestServer
-    await using _ = server
+    this.#stage = 'descriptions'
     const seenOf = Map.groupBy(this.#seen, ({ runId }) => runId)
     await this.#each(async (callbackId, runId) => {
       const { info } = await this.#get<{ info: Info }>(`/${callbackId}?runId=${runId}`)
@@ -115,6 +142,7 @@ class CrashWorld {
       }
     })
     // Those that nobody was told of end, too, as soon as their last attempt is made; one that never did would keep the test waiting.
+    this.#stage = 'the end of all others'
     while ((await this.#running()) !== '0');
     assert.equal(await this.#running(), '0')
   }
@@ -146,9 +174,9 @@ class CrashWorld {
 
   #received(count: number): Promise<void> {
     return new Promise((resolve) => {
-      let left = count
+      this.#left = count
       this.#onSeen = () => {
-        if (--left === 0) resolve()
+        if (--this.#left === 0) resolve()
       }
     })
   }
@@ -169,6 +197,7 @@ class CrashWorld {
       } catch (error) {
         // Killed meanwhile: nothing was promised.
         if (error instanceof assert.AssertionError) throw error
+        this.#ends.push(`${this.#stage}: ${(error as Error).cause ?? error}`)
         return
       }
     }
