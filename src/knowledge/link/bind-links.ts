@@ -51,20 +51,28 @@ export async function replaceRelations(
 ): Promise<RelationsOfNote> {
   const sourcePath = note.file_path
   const asks = links.map(({ target, name }) => ({ target, name, sourcePath }))
-  const choices = links.length === 0 ? [] : await resolveAsks(tx, project, asks, { found })
+  // Neither needs the other: PostgreSQL is asked for both at once.
+  const [choices, stored] = await Promise.all([
+    links.length === 0 ? [] : resolveAsks(tx, project, asks, { found }),
+    isNew ? [] : storedRelations(tx, note.id, -1),
+  ])
   const targets = choices.map((choice) => (choice !== null && 'note' in choice ? choice.note : null))
   const rows = await inTurns(rowsOf(note, links, choices), () => tx.breathe())
   // Whoever appends a line changes no link before it.
-  const first = isNew ? 0 : await dropFromFirstDifference(tx, note.id, rows)
+  const first = isNew ? 0 : await dropFromFirstDifference(tx, note.id, rows, stored)
   await insertRelations(tx, note, first === 0 ? rows : rows.slice(first))
   touchNotes(tx, [note.id, ...targets.flatMap((target) => (target === null ? [] : [target.id]))])
   return views(note, rows, targets)
 }
 
-/** How many of the rows are stored already; what is stored behind them is gone. */
-async function dropFromFirstDifference(tx: Transaction, noteId: number, rows: readonly RelationRow[]): Promise<number> {
-  for (let first = 0; ; first += RELATIONS_AT_ONCE) {
-    const stored = await storedRelations(tx, noteId, first - 1)
+/** How many of the rows are stored already, of which the first are known; what is stored behind them is gone. */
+async function dropFromFirstDifference(
+  tx: Transaction,
+  noteId: number,
+  rows: readonly RelationRow[],
+  stored: readonly RelationRow[],
+): Promise<number> {
+  for (let first = 0; ; stored = await storedRelations(tx, noteId, first - 1)) {
     const differs = stored.findIndex(
       (row, at) => rows[first + at] === undefined || !isSameRelation(row, rows[first + at] as RelationRow),
     )
@@ -73,6 +81,7 @@ async function dropFromFirstDifference(tx: Transaction, noteId: number, rows: re
       return first + differs
     }
     if (stored.length < RELATIONS_AT_ONCE) return first + stored.length
+    first += RELATIONS_AT_ONCE
   }
 }
 

@@ -137,8 +137,12 @@ export async function changeNote(
     : null
   const parts: Partial<NoteParts> = { observations: state.parsed.observations }
   if (splitText(contentBefore).body !== state.body) {
-    await replaceObservations(tx, note.id, state.parsed.observations)
-    parts.outgoing = await replaceRelations(tx, project, note, state.parsed.links, { isNew: false })
+    // Side by side: PostgreSQL is asked for what both compare with at once.
+    const [outgoing] = await Promise.all([
+      replaceRelations(tx, project, note, state.parsed.links, { isNew: false }),
+      replaceObservations(tx, note.id, state.parsed.observations),
+    ])
+    parts.outgoing = outgoing
   } else if (isMoved) {
     // What it is bound to stays; a link relative to the new folder may lead somewhere now.
     await bindOwnLinks(tx, project, note)
