@@ -8,6 +8,7 @@ import { splitText } from '../../src/knowledge/text/frontmatter/frontmatter.ts'
 import { aliasesOf } from '../../src/knowledge/text/frontmatter/note-metadata.ts'
 import { readTallies } from '../../src/platform/tally/store.ts'
 import type { NotesWorld } from './notes-world.ts'
+import { assertSearchRows } from './search-rows-of.ts'
 
 /** Everything that is derived from the notes of a project is what their texts say, and nothing is left of others. */
 export async function assertConsistent({ deps: { db }, project }: NotesWorld): Promise<void> {
@@ -67,5 +68,6 @@ export async function assertConsistent({ deps: { db }, project }: NotesWorld): P
     }
     const tally = noteTally(project.id)
     assert.equal((await readTallies(snapshot, [tally])).get(tally), notes.length)
+    await assertSearchRows(snapshot, project.id)
   })
 }

@@ -19,6 +19,7 @@ import type { NamedText } from './naive-resolver.ts'
 import { NotesModel, Refused } from './notes-model.ts'
 import { type Play, playOf, type Step } from './notes-play.ts'
 import { foreseen, type NotesWorld, openWorld, seen } from './notes-world.ts'
+import { assertSearchRows } from './search-rows-of.ts'
 
 const TITLES = ['A', 'a b', 'A-B', 'B', 'C#', 'C', 'C#part']
 const FOLDERS = ['', 'x', 'x/y', 'z']
@@ -116,6 +117,7 @@ eachDatabase('notes under any sequence of changes', ({ engine, open }) => {
           const model = await playAll(located(steps, world.project.name), world)
           await index.caughtUp()
           await assertFoundByWords(model, world)
+          await assertSearchRows(db, world.project.id)
         }),
         { numRuns: RUNS[engine] },
       )

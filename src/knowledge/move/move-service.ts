@@ -59,9 +59,8 @@ export class MoveService {
       writer,
       projectId,
       source,
-      async (tx, context, { id, file_path: path }) => {
-        const rest = path.slice(source.length + 1)
-        const note = (await findNoteById(tx, id)) as NoteWithContent
+      async (tx, context, note) => {
+        const rest = note.file_path.slice(source.length + 1)
         const moved = await moveNote(tx, context, note, joinPath(destination, rest))
         return moved.note.file_path
       },
@@ -70,8 +69,7 @@ export class MoveService {
   }
 
   deleteDirectory(writer: Writer, projectId: string, directory: string): Promise<DirectoryOutcome> {
-    return this.#forEachUnder(writer, projectId, cleanDirectoryForDelete(directory), async (tx, context, { id }) => {
-      const note = (await findNoteById(tx, id)) as NoteWithContent
+    return this.#forEachUnder(writer, projectId, cleanDirectoryForDelete(directory), async (tx, context, note) => {
       await removeNote(tx, context, note)
       return note.file_path
     })
@@ -82,7 +80,7 @@ export class MoveService {
     writer: Writer,
     projectId: string,
     directory: string,
-    act: (tx: Transaction, context: WriteContext, note: PlacedNote) => Promise<string>,
+    act: (tx: Transaction, context: WriteContext, note: NoteWithContent) => Promise<string>,
     { isAtomic = false, inOrder }: { isAtomic?: boolean; inOrder?: (notes: PlacedNote[]) => PlacedNote[] } = {},
   ): Promise<DirectoryOutcome> {
     return writeIn(
@@ -93,12 +91,12 @@ export class MoveService {
         const notes = await notesUnder(tx, context.project.id, directory)
         const done = new Map<PlacedNote, string>()
         const errors: DirectoryOutcome['errors'] = []
-        for (const note of inOrder?.(notes) ?? notes) {
+        for await (const [placed, note] of readAhead(tx, inOrder?.(notes) ?? notes)) {
           try {
-            done.set(note, await act(tx, context, note))
+            done.set(placed, await act(tx, context, note))
           } catch (error) {
             if (!isAppError(error, 'invalid_argument')) throw error
-            errors.push({ path: note.file_path, error: error.message })
+            errors.push({ path: placed.file_path, error: error.message })
           }
         }
         if (isAtomic && errors.length > 0) throw nothingMoved(errors)
@@ -106,6 +104,25 @@ export class MoveService {
       },
       { alone: true },
     )
+  }
+}
+
+/** Each of the notes whole. PostgreSQL is asked for the next one while the one before it is at work. */
+async function* readAhead(
+  tx: Transaction,
+  notes: readonly PlacedNote[],
+): AsyncGenerator<[PlacedNote, NoteWithContent]> {
+  const read = (note: PlacedNote | undefined) => {
+    const reading = note === undefined ? undefined : findNoteById(tx, note.id)
+    // Nobody waits for it when the one before it fails.
+    reading?.catch(() => {})
+    return reading
+  }
+  let next = read(notes[0])
+  for (const [index, placed] of notes.entries()) {
+    const note = await next
+    next = read(notes[index + 1])
+    yield [placed, note as NoteWithContent]
   }
 }
 

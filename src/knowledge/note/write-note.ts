@@ -17,8 +17,15 @@ import { bindForwardReferences, bindOwnLinks, replaceRelations, unbind } from '.
 import { addNames, dropNames, type NameRow, replaceNames } from '../link/names.ts'
 import type { FoundLinkNames } from '../link/resolve-exactly.ts'
 import { createdNotesTally, noteTally } from '../project/note-tally.ts'
-import { dropSearchRows, replaceSearchRows } from '../search/index/store-search-rows.ts'
+import {
+  changeSearchRows,
+  dropSearchRows,
+  hasSearchRows,
+  replaceSearchRows,
+  type SearchableNote,
+} from '../search/index/store-search-rows.ts'
 import type { NoteChange } from '../tables.ts'
+import { readBody } from '../text/body/parse-body.ts'
 import { splitText } from '../text/frontmatter/frontmatter.ts'
 import { aliasesOf, answerMetadata, canonicalType, timesOf } from '../text/frontmatter/note-metadata.ts'
 import type { Note, NoteWithContent, Project } from './note.ts'
@@ -135,20 +142,18 @@ export async function changeNote(
   const names = isRenamed
     ? await replaceNames(tx, project, { note: row, aliases: aliasesBefore }, { note, aliases })
     : null
-  const parts: Partial<NoteParts> = { observations: state.parsed.observations }
-  if (splitText(contentBefore).body !== state.body) {
-    // Side by side: PostgreSQL is asked for what both compare with at once.
-    const [outgoing] = await Promise.all([
-      replaceRelations(tx, project, note, state.parsed.links, { isNew: false }),
-      replaceObservations(tx, note.id, state.parsed.observations),
-    ])
-    parts.outgoing = outgoing
-  } else if (isMoved) {
+  const isBodyNew = splitText(contentBefore).body !== state.body
+  // Side by side: PostgreSQL is asked for all that they need at once.
+  const [isIndexed, outgoing] = await Promise.all([
+    hasSearchRows(tx, note.id),
+    isBodyNew ? replaceRelations(tx, project, note, state.parsed.links, { isNew: false }) : undefined,
+    isBodyNew ? replaceObservations(tx, note.id, state.parsed.observations) : undefined,
     // What it is bound to stays; a link relative to the new folder may lead somewhere now.
-    await bindOwnLinks(tx, project, note)
-  }
+    isMoved && !isBodyNew ? bindOwnLinks(tx, project, note) : undefined,
+  ])
   if (names !== null) await bindForwardReferences(tx, project, note, names)
-  await replaceSearchRows(tx, note, state, false)
+  if (isIndexed) await changeSearchRows(tx, await searchableBefore(tx, before, state), { note, text: state })
+  else await replaceSearchRows(tx, note, state, false)
   await finish(
     tx,
     context,
@@ -156,7 +161,15 @@ export async function changeNote(
     change,
     isMoved ? { file_path: { old: before.file_path, new: note.file_path } } : undefined,
   )
+  const parts = { observations: state.parsed.observations, ...(outgoing && { outgoing }) }
   return { note: { ...note, content: state.content }, parts }
+}
+
+/** What of the note could be searched before it came to this state. */
+async function searchableBefore(tx: Transaction, before: NoteWithContent, state: NoteState): Promise<SearchableNote> {
+  const { body } = splitText(before.content)
+  const parsed = body === state.body ? state.parsed : await readBody(body, () => tx.breathe())
+  return { note: before, text: { body, parsed, metadata: JSON.parse(before.metadata) } }
 }
 
 export async function removeNote(tx: Transaction, context: WriteContext, note: NoteWithContent): Promise<void> {

@@ -12,11 +12,14 @@ const LEAST_SIZE = 50
  * What PostgreSQL keeps of rows, as JSON lists of `[number, document, words, split, pieces]`; the last two only where a row is split. Others
  * have their turn between them, and while a long one is made. As bytes: a text of many megabytes would be read once more to be sent.
  */
-export async function* rowLists(rows: Iterable<SearchRow>, breathe: () => Promise<unknown>): AsyncGenerator<Buffer> {
+export async function* rowLists(
+  rows: Iterable<SearchRow> | AsyncIterable<SearchRow>,
+  breathe: () => Promise<unknown>,
+): AsyncGenerator<Buffer> {
   let list: Buffer[] = []
   let bytes = 0
   let size = 0
-  for (const row of rows) {
+  for await (const row of rows) {
     const steps = rowBytes(row)
     let step = steps.next()
     for (; !step.done; step = steps.next()) await breathe()

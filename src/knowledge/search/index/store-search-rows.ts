@@ -4,15 +4,23 @@
  */
 import { sql } from 'kysely'
 import type { Engine, Reader, Transaction } from '../../../platform/storage/database.ts'
+import { numbersIn } from '../../../platform/storage/json-list.ts'
 import { statement } from '../../../platform/storage/statement.ts'
 import type { Note, NoteRef, Project } from '../../note/note.ts'
 import { rowRange } from '../row-number.ts'
 import { indexWords, queryWords } from '../words/search-text.ts'
+import { differingRows } from './differing-rows.ts'
 import { rowLists } from './row-lists.ts'
 import { nameText, type SearchableText, searchRows } from './search-rows.ts'
 import { nameBeginning, nameWord } from './search-scope.ts'
 import { queueNote } from './store-search-queue.ts'
 import { scopeMark } from './text-vector.ts'
+
+/** A note and what of it can be searched. */
+export interface SearchableNote {
+  note: Note
+  text: SearchableText
+}
 
 /**
  * Sees to it that the words of a note are found: on PostgreSQL its rows are written in the same change; SQLite's index is told
@@ -27,6 +35,21 @@ async function writeRows(tx: Transaction, note: Note, text: SearchableText, isNe
   for await (const rows of rowLists(searchRows(note, text), () => tx.breathe())) await tx.send(insertRows, { rows })
 }
 
+/**
+ * PostgreSQL only: the same for a note whose rows are those of what it was before. Only those that differ are written: whoever moves a
+ * note or adds a line to it changes few of them, and all of them cost more than the rest of the change.
+ */
+export async function changeSearchRows(tx: Transaction, before: SearchableNote, after: SearchableNote): Promise<void> {
+  const breathe = () => tx.breathe()
+  const gone: number[] = []
+  const rows = differingRows(searchRows(before.note, before.text), searchRows(after.note, after.text), {
+    gone,
+    breathe,
+  })
+  for await (const list of rowLists(rows, breathe)) await tx.send(putRows, { rows: list })
+  if (gone.length > 0) await tx.send(deleteThese, { numbers: JSON.stringify(gone) })
+}
+
 export async function dropSearchRows(tx: Transaction, noteId: number): Promise<void> {
   if (tx.engine === 'sqlite') await queueNote(tx, noteId)
   else await tx.send(deleteRows, rowRange(noteId))
@@ -36,23 +59,45 @@ const deleteRows = statement<{ first: number; last: number }>(
   (_query, p) => sql`delete from note_search where id between ${p('first')} and ${p('last')}`,
 )
 
-const insertRows = statement<{ rows: Buffer }>(
-  (_query, p) => sql`
+const deleteThese = statement<{ numbers: string }>(
+  (_query, p) => sql`delete from note_search where id in ${numbersIn('postgres', p('numbers'))}`,
+)
+
+const inserting = (rows: Buffer) => sql`
   insert into note_search (id, document, words, split, pieces)
   select (value ->> 0)::bigint, (value ->> 1)::tsvector, decode(value ->> 2, 'base64'), coalesce((value ->> 3)::smallint, 0),
     case when value -> 4 is not null then array(select piece::tsvector from json_array_elements_text(value -> 4) list (piece)) end
-  from json_array_elements(${p('rows')}::json)`,
+  from json_array_elements(${rows}::json)`
+
+const insertRows = statement<{ rows: Buffer }>((_query, p) => inserting(p('rows')))
+
+const putRows = statement<{ rows: Buffer }>(
+  (_query, p) => sql`
+    ${inserting(p('rows'))}
+    on conflict (id) do update set
+      document = excluded.document, words = excluded.words, split = excluded.split, pieces = excluded.pieces`,
 )
 
 // What a row has its words counted in begins with how many they are: no word of up to 255 stands there more often.
 const IS_SHORT = sql`substr(s.words, 2, 3) = '\\x000000'::bytea`
 
+const IS_CURRENT = sql`s.words is not null and (s.split is not null or ${IS_SHORT})`
+
+const currentRow = statement<{ first: number }, { id: number }>(
+  (_query, p) => sql`select s.id from note_search s where s.id = ${p('first')} and ${IS_CURRENT}`,
+)
+
+/** Whether the note has rows of this version, so that `changeSearchRows` may be called. Never so on SQLite. */
+export async function hasSearchRows(reader: Reader, noteId: number): Promise<boolean> {
+  if (reader.engine === 'sqlite') return false
+  return (await reader.run(currentRow, { first: rowRange(noteId).first })).length > 0
+}
+
 const withoutRows = statement<{ after: number; limit: number }, Pick<Note, 'id' | 'project_id'>>(
   (_query, p) => sql`
     select id, project_id from notes n
     where id > ${p('after')} and not exists (
-      select 1 from note_search s where s.id = n.id * ${sql.lit(rowRange(1).first)}
-        and s.words is not null and (s.split is not null or ${IS_SHORT}))
+      select 1 from note_search s where s.id = n.id * ${sql.lit(rowRange(1).first)} and ${IS_CURRENT})
     order by id limit ${p('limit')}`,
 )
 
