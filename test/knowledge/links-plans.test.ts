@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { notesByIds } from '../../src/knowledge/context/store-context.ts'
 import { backlinksOf } from '../../src/knowledge/link/backlinks.ts'
+import { deleteNames, insertNames } from '../../src/knowledge/link/store-names.ts'
 import { waitingRelations } from '../../src/knowledge/link/store-waiting-relations.ts'
 import { hitNotes } from '../../src/knowledge/search/answer/store-search-hits.ts'
 import { searchedNotes } from '../../src/knowledge/search/find/store-search-notes.ts'
@@ -10,7 +12,7 @@ import { eachDatabase } from '../support/each-database.ts'
 import { LinkedNotes } from './links-fixture.ts'
 import { relationsOf } from './relations-of.ts'
 import { resolveExactly } from './resolve-exactly.ts'
-import { planOf, refuseShortCuts, SCAN, watchedReader } from './watched-reader.ts'
+import { planOf, refuseShortCuts, SCAN, watchedReader, watchedWriter } from './watched-reader.ts'
 
 const NAMES_SCAN = /^SCAN (n|c|note_names)\b/m
 
@@ -54,6 +56,27 @@ eachDatabase('plans of links', ({ open }) => {
       assert.doesNotMatch(plan, SCAN)
       assert.doesNotMatch(plan, NAMES_SCAN)
     }
+  })
+
+  test('names are taken away one by one, not found among all of the project, also in a table that nothing is known of', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const { db, project } = notes
+    await db.write(async (tx) => {
+      const many = Array.from({ length: 2_000 }, (_, at) => ({ key: `name ${at}`, kind: 0, value: '' }))
+      await insertNames(tx, { projectId: project.id, noteId: 1 }, many)
+      const { writer, statements } = watchedWriter(tx)
+      await deleteNames(writer, { projectId: project.id, noteId: 1 }, many.slice(0, 3))
+      for (const statement of statements) {
+        assert.match(
+          await planOf(tx, statement),
+          /Index (Only )?Scan using note_names_pkey.*\n +Index Cond: .*name_key/,
+        )
+      }
+      const { rows } = await sql<{ left: number }>`select count(*) as left from note_names where note_id = 1`.execute(
+        tx.query,
+      )
+      assert.equal(rows[0]?.left, 1_997)
+    })
   })
 
   test('notes that were found are looked up one by one, not among all of the project', async () => {

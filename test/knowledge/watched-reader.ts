@@ -17,6 +17,24 @@ export function watchedReader(reader: Reader): { reader: Reader; statements: See
   return { reader: { engine: reader.engine, query: reader.query, run }, statements }
 }
 
+/** The same for statements that change something and answer nothing. */
+export function watchedWriter(tx: Transaction): { writer: Transaction; statements: SeenStatement[] } {
+  const statements: SeenStatement[] = []
+  const send: Transaction['send'] = (statement, input) => {
+    const prepared = statement.prepared(tx.engine)
+    statements.push({ sql: prepared.sql, parameters: prepared.bind(input) })
+    return tx.send(statement, input)
+  }
+  const writer = new Proxy(tx, {
+    get(_, name: keyof Transaction) {
+      if (name === 'send') return send
+      const member = tx[name]
+      return typeof member === 'function' ? member.bind(tx) : member
+    },
+  })
+  return { writer, statements }
+}
+
 /** So small a table would be read as a whole and sorted; the question is whether it could be done otherwise. */
 export async function refuseShortCuts(tx: Transaction): Promise<void> {
   if (tx.engine === 'sqlite') return

@@ -45,11 +45,16 @@ const deleteRow = statement<NameOwner & NameRow>((query, p) =>
     .where('value', '=', p('value')),
 )
 
+// Each is looked for by itself: of a table that it does not know yet, PostgreSQL would rather compare all names of the project.
 const deleteRows = statement<Rows>(
   (_query, p) => sql`
-    delete from note_names using json_array_elements(${p('rows')}::json) as list
-    where project_id = ${p('projectId')} and note_id = ${p('noteId')} and name_key = list.value ->> 0
-      and kind = (list.value ->> 1)::int and note_names.value = list.value ->> 2`,
+    delete from note_names where ctid = any(array(
+      select found.ctid from json_array_elements(${p('rows')}::json) as list cross join lateral (
+        select n.ctid from note_names n
+        where n.project_id = ${p('projectId')} and n.name_key = list.value ->> 0 and n.kind = (list.value ->> 1)::int
+          and n.note_id = ${p('noteId')} and n.value = list.value ->> 2
+        limit 1
+      ) as found))`,
 )
 
 const NOTHING = Promise.resolve()

@@ -4,7 +4,6 @@
  */
 import { sql } from 'kysely'
 import type { Engine, Reader, Transaction } from '../../../platform/storage/database.ts'
-import { numbersIn } from '../../../platform/storage/json-list.ts'
 import { statement } from '../../../platform/storage/statement.ts'
 import type { Note, NoteRef, Project } from '../../note/note.ts'
 import { rowRange } from '../row-number.ts'
@@ -47,7 +46,7 @@ export async function changeSearchRows(tx: Transaction, before: SearchableNote, 
     breathe,
   })
   for await (const list of rowLists(rows, breathe)) await tx.send(putRows, { rows: list })
-  if (gone.length > 0) await tx.send(deleteThese, { numbers: JSON.stringify(gone) })
+  if (gone.length > 0) await tx.send(deleteThese, { numbers: gone })
 }
 
 export async function dropSearchRows(tx: Transaction, noteId: number): Promise<void> {
@@ -59,8 +58,8 @@ const deleteRows = statement<{ first: number; last: number }>(
   (_query, p) => sql`delete from note_search where id between ${p('first')} and ${p('last')}`,
 )
 
-const deleteThese = statement<{ numbers: string }>(
-  (_query, p) => sql`delete from note_search where id in ${numbersIn('postgres', p('numbers'))}`,
+const deleteThese = statement<{ numbers: readonly number[] }>(
+  (_query, p) => sql`delete from note_search where id = any(${p('numbers')}::bigint[])`,
 )
 
 const inserting = (rows: Buffer) => sql`
