@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict'
-import { createServer } from 'node:net'
+import { createServer, type Socket } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
+import type pg from 'pg'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { isAppError } from '../../src/platform/errors/app-error.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
 import { PostgresDatabase } from '../../src/platform/storage/postgres.ts'
+import { PooledClient } from '../../src/platform/storage/postgres-client.ts'
 import { statement } from '../../src/platform/storage/statement.ts'
 import { tempDir } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -60,6 +62,33 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
       }
     }
   }
+
+  test('statements that are sent one after the other without waiting go out together', async () => {
+    const client = new PooledClient({ connectionString: database.url, pipeline: true } as pg.ClientConfig)
+    await client.connect()
+    const { stream } = (client as unknown as { connection: { stream: Socket } }).connection
+    let writes = 0
+    for (const name of ['_write', '_writev'] as const) {
+      const write = stream[name]?.bind(stream) as (...args: unknown[]) => void
+      stream[name] = (...args: unknown[]) => {
+        writes++
+        write(...args)
+      }
+    }
+    const send = async (text: string) => void answers.push((await client.query({ text })).rows[0].value)
+    const answers: number[] = []
+    const sent: Promise<void>[] = []
+    for (const value of [1, 2, 3]) {
+      sent.push(send(`select ${value} as value`))
+      await Promise.resolve()
+    }
+    await Promise.all(sent)
+    assert.deepEqual(answers, [1, 2, 3])
+    assert.equal(writes, 1)
+    await send('select 4 as value')
+    assert.deepEqual([answers.at(-1), writes], [4, 2])
+    await client.end()
+  })
 
   test('two increments that meet are both done, because the loser is run again', async () => {
     await db.write((tx) => put(tx, 'counter', 0))

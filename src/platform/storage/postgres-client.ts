@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import pg from 'pg'
 
 /**
@@ -13,9 +14,13 @@ export function addressFor(url: string): string {
 /**
  * Certificates that the address names are read for every connection, and may be missing while they are replaced. The pool makes
  * connections whenever it likes, where nobody hears that one cannot be made: this one says so when it is to connect.
+ *
+ * Statements that are sent one after the other, without waiting for an answer, go out together: each that goes by itself wakes the
+ * server, which costs more than most statements do.
  */
 export class PooledClient extends pg.Client {
   readonly #problem: Error | undefined
+  #isGathering = false
 
   constructor(config?: pg.ClientConfig) {
     const problem = problemOf(config)
@@ -37,6 +42,23 @@ export class PooledClient extends pg.Client {
         answer(error, this)
       })
     return undefined
+  }
+
+  override query = ((...args: Parameters<pg.Client['query']>) => {
+    this.#gather()
+    return super.query(...args)
+  }) as pg.Client['query']
+
+  /** What is written from now on goes out when nothing is left to do at this moment. */
+  #gather(): void {
+    if (this.#isGathering) return
+    this.#isGathering = true
+    const { stream } = (this as unknown as { connection: { stream: Duplex } }).connection
+    stream.cork()
+    process.nextTick(() => {
+      this.#isGathering = false
+      stream.uncork()
+    })
   }
 }
 
