@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { notesByIds } from '../../src/knowledge/context/store-context.ts'
 import { backlinksOf } from '../../src/knowledge/link/backlinks.ts'
-import { deleteNames, insertNames } from '../../src/knowledge/link/store-names.ts'
-import { waitingRelations } from '../../src/knowledge/link/store-waiting-relations.ts'
+import { deleteNames, findNames, insertNames } from '../../src/knowledge/link/store-names.ts'
+import { bindRelations, waitingRelations } from '../../src/knowledge/link/store-waiting-relations.ts'
 import { hitNotes } from '../../src/knowledge/search/answer/store-search-hits.ts'
 import { searchedNotes } from '../../src/knowledge/search/find/store-search-notes.ts'
 import type { Reader } from '../../src/platform/storage/database.ts'
@@ -56,6 +56,24 @@ eachDatabase('plans of links', ({ open }) => {
       assert.doesNotMatch(plan, SCAN)
       assert.doesNotMatch(plan, NAMES_SCAN)
     }
+  })
+
+  test('names are looked up and relations bound one by one, also in tables that nothing is known of', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const body = Array.from({ length: 5_000 }, (_, at) => `[[Other ${at}]]`).join('\n')
+    const note = await notes.add({ path: 'a/Target.md', body: `[[Target]]\n${body}` })
+    await notes.db.write(async (tx) => {
+      const watched = watchedReader(tx)
+      await findNames(watched.reader, notes.project.id, ['target', 'other', 'third'])
+      const { writer, statements } = watchedWriter(tx)
+      await bindRelations(writer, [{ from_id: note.id, position: 1, to_id: note.id, anchor: null }])
+      assert.equal(statements.length, 2)
+      for (const statement of [...watched.statements, ...statements]) {
+        const plan = await planOf(tx, statement)
+        assert.doesNotMatch(plan, SCAN)
+        assert.doesNotMatch(plan, /Hash Join|Merge Join|Hash Semi Join/)
+      }
+    })
   })
 
   test('names are taken away one by one, not found among all of the project, also in a table that nothing is known of', async () => {

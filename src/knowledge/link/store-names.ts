@@ -100,6 +100,9 @@ const MOST_FOUND = 1000
 const COLUMNS = sql.raw(`n.name_key as key, n.kind, n.value,
   notes.id, notes.external_id, notes.title, notes.permalink, notes.file_path`)
 
+// With a limit, which PostgreSQL cannot join with: of a table that it does not know yet it would rather read all notes.
+const OWNER = sql`(select * from notes where notes.id = n.note_id limit 1) as notes`
+
 const byKeys = statement<Keys, NamedNote>((_query, p, engine) =>
   engine === 'sqlite'
     ? sql`
@@ -107,9 +110,10 @@ const byKeys = statement<Keys, NamedNote>((_query, p, engine) =>
       where n.project_id = ${p('projectId')} and n.name_key in (select value from json_each(${p('keys')}))
       limit ${sql.lit(MOST_FOUND)}`
     : sql`
-      select ${COLUMNS} from note_names n join notes on notes.id = n.note_id
-      where n.project_id = ${p('projectId')} and n.name_key = any(${p('keys')}::text[])
-      limit ${sql.lit(MOST_FOUND)}`,
+      select ${COLUMNS} from (
+        select * from note_names
+        where project_id = ${p('projectId')} and name_key = any(${p('keys')}::text[]) limit ${sql.lit(MOST_FOUND)}
+      ) n cross join lateral ${OWNER}`,
 )
 
 // The oldest notes of each key and kind.
@@ -133,7 +137,7 @@ const byCrowdedKeys = statement<Keys, NamedNote>((_query, p, engine) =>
         select * from note_names c
         where c.project_id = ${p('projectId')} and c.name_key = k.name_key and c.kind = d.kind
         order by c.note_id limit ${sql.lit(MOST_NAMESAKES)}) n
-      join notes on notes.id = n.note_id`,
+      cross join lateral ${OWNER}`,
 )
 
 export interface FoundNames {

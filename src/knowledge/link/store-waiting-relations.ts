@@ -103,41 +103,57 @@ export interface Binding {
 
 type Bindings = { rows: string }
 
-const bindRows = statement<Bindings>((_query, p, engine) =>
-  engine === 'sqlite'
-    ? sql`
-      update relations set to_id = list.value ->> 2, anchor = list.value ->> 3 from json_each(${p('rows')}) as list
-      where from_id = list.value ->> 0 and position = list.value ->> 1`
-    : sql`
-      update relations set to_id = (list.value ->> 2)::bigint, anchor = list.value ->> 3
-      from json_array_elements(${p('rows')}::json) as list
-      where from_id = (list.value ->> 0)::bigint and position = (list.value ->> 1)::int`,
+const bindRows = statement<Bindings>(
+  (_query, p) => sql`
+    update relations set to_id = list.value ->> 2, anchor = list.value ->> 3 from json_each(${p('rows')}) as list
+    where from_id = list.value ->> 0 and position = list.value ->> 1`,
+)
+
+const bindRow = statement<Binding>((query, p) =>
+  query
+    .updateTable('relations')
+    .set({ to_id: p('to_id'), anchor: p('anchor') })
+    .where('from_id', '=', p('from_id'))
+    .where('position', '=', p('position')),
 )
 
 // The first relation of a type stays the one that is shown, wherever in the document those bound later stand.
-const markRepeats = statement<Bindings>((_query, p, engine) => {
-  const edges =
-    engine === 'sqlite'
-      ? sql`select value ->> 2, value ->> 0 from json_each(${p('rows')})`
-      : sql`select (value ->> 2)::bigint, (value ->> 0)::bigint from json_array_elements(${p('rows')}::json)`
-  return sql`
-    update relations set is_repeat = ranked.is_repeat
-    from (
-      select from_id, position, case when row_number() over (
-        partition by from_id, to_id, relation_type order by position
-      ) = 1 then 0 else 1 end as is_repeat
-      from relations where (to_id, from_id) in (${edges})
-    ) ranked
-    where relations.from_id = ranked.from_id and relations.position = ranked.position
-      and relations.is_repeat <> ranked.is_repeat`
-})
+const REPEATS = sql`
+  case when row_number() over (partition by from_id, to_id, relation_type order by position) = 1 then 0 else 1 end`
+
+const markRepeats = statement<Bindings>((_query, p, engine) =>
+  engine === 'sqlite'
+    ? sql`
+      update relations set is_repeat = ranked.repeats
+      from (
+        select from_id, position, ${REPEATS} as repeats from relations
+        where (to_id, from_id) in (select value ->> 2, value ->> 0 from json_each(${p('rows')}))
+      ) ranked
+      where relations.from_id = ranked.from_id and relations.position = ranked.position
+        and relations.is_repeat <> ranked.repeats`
+    : // Each edge is looked for by itself: of a table that it does not know yet, PostgreSQL would rather read all of it.
+      sql`
+      update relations set is_repeat = 1 - is_repeat where ctid = any(array(
+        select place from (
+          select found.*, ${REPEATS} as repeats
+          from (
+            select distinct (value ->> 2)::bigint as target, (value ->> 0)::bigint as source
+            from json_array_elements(${p('rows')}::json)
+          ) edge cross join lateral (
+            select r.ctid as place, r.from_id, r.to_id, r.position, r.relation_type, r.is_repeat from relations r
+            where r.to_id = edge.target and r.from_id = edge.source offset 0
+          ) found
+        ) ranked
+        where is_repeat <> repeats))`,
+)
 
 export async function bindRelations(tx: Transaction, bindings: readonly Binding[]): Promise<void> {
   if (bindings.length === 0) return
   const rows = JSON.stringify(
     bindings.map(({ from_id, position, to_id, anchor }) => [from_id, position, to_id, anchor]),
   )
-  await tx.send(bindRows, { rows })
+  if (tx.engine === 'sqlite') await tx.send(bindRows, { rows })
+  else for (const binding of bindings) await tx.send(bindRow, binding)
   await tx.send(markRepeats, { rows })
   touchNotes(
     tx,
