@@ -11,16 +11,23 @@ export function addressFor(url: string): string {
     : url.replace(/([?&]sslmode=)(prefer|require|verify-ca)(?=&|$)/, '$1verify-full')
 }
 
+// Statements of one connection between two looks at how large the tables have become.
+const PLANNED_FOR = 1_000
+
 /**
  * Certificates that the address names are read for every connection, and may be missing while they are replaced. The pool makes
  * connections whenever it likes, where nobody hears that one cannot be made: this one says so when it is to connect.
  *
  * Statements that are sent one after the other, without waiting for an answer, go out together: each that goes by itself wakes the
  * server, which costs more than most statements do.
+ *
+ * The server plans a statement a few times and keeps to that. What is best for a table with ten rows may take forever when it has
+ * ten thousand, and until the server looks at it by itself, which may be minutes later, only a connection that asks for it plans anew.
  */
 export class PooledClient extends pg.Client {
   readonly #problem: Error | undefined
   #isGathering = false
+  #statements = 0
 
   constructor(config?: pg.ClientConfig) {
     const problem = problemOf(config)
@@ -46,6 +53,7 @@ export class PooledClient extends pg.Client {
 
   override query = ((...args: Parameters<pg.Client['query']>) => {
     this.#gather()
+    if (++this.#statements % PLANNED_FOR === 0) super.query('discard plans').catch(() => {})
     return super.query(...args)
   }) as pg.Client['query']
 
