@@ -79,8 +79,12 @@ export function writeLoads(
 }
 
 /** Bare routes over a database of their own. */
-export async function startYardstick(): Promise<ServerProcess> {
+export async function startYardstick(databaseUrl?: string): Promise<ServerProcess> {
   const directory = benchDirectory()
-  await (await startProduct(directory, { COMMONPLACE_ADMIN_TOKEN: TOKEN })).stop()
-  return start([YARDSTICK, directory], /(http:\S+)/)
+  const env = {
+    COMMONPLACE_ADMIN_TOKEN: TOKEN,
+    ...(databaseUrl !== undefined && { COMMONPLACE_DATABASE_URL: databaseUrl }),
+  }
+  await (await startProduct(directory, env)).stop()
+  return start([YARDSTICK, directory, ...(databaseUrl === undefined ? [] : [databaseUrl])], /(http:\S+)/)
 }
