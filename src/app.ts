@@ -91,7 +91,16 @@ export async function startApp(options: AppOptions): Promise<App> {
   const cipher = await openCipher({ db, clock, encryptionKey: settings.auth.encryption_key })
 
   const metrics = createMetrics()
-  const readiness = new Readiness(db, clock, named(log, 'storage'))
+  // Started after the ports: a start that fails on one of them must not have delivered or changed anything before.
+  const supervisor = new Supervisor({ clock, log: named(log, 'workers') })
+  const background = new Supervisor({ clock, log: named(log, 'workers') })
+  const readiness = new Readiness({
+    db,
+    clock,
+    log: named(log, 'storage'),
+    // What it would do might be wrong by now; processes of the newer version do it instead.
+    onOutdated: () => void background.stop(settings.server.shutdown_timeout),
+  })
   const changes = starting.adopt(new IdentityChanges(db), (it) => it.close())
   const logIns = new LogInRecorder({ db, log: named(log, 'log-ins') })
   const authenticator = starting.adopt(
@@ -212,12 +221,11 @@ export async function startApp(options: AppOptions): Promise<App> {
   const grpc = await listenGrpc(rpc, { host, port: grpcPort })
   starting.defer(() => grpc.close(0))
 
-  // After the ports: a start that fails on one of them must not have delivered or changed anything before.
-  const supervisor = new Supervisor({ clock, log: named(log, 'workers') })
-  const workers = [time, jobs, readiness, searchIndex, semantic?.sync, callbacks.dispatcher]
-  supervisor.start(workers.filter((worker) => worker != null))
+  supervisor.start([time, readiness, searchIndex].filter((worker) => worker != null))
+  background.start([jobs, semantic?.sync, callbacks.dispatcher].filter((worker) => worker != null))
+  const stopWorkers = () => Promise.all([supervisor.stop(graceMs), background.stop(graceMs)])
   // A start that fails from here on stops its workers before it closes the database under them.
-  starting.defer(() => supervisor.stop(settings.server.shutdown_timeout))
+  starting.defer(async () => void (await stopWorkers()))
 
   // Not on the first start alone: that one may have failed before it could say it, on a port in use for instance.
   const setupLink = mode === 'serve' ? await mintSetupLink(db, clock, server.platform.origin()) : null
@@ -232,11 +240,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   async function stop(): Promise<boolean> {
     readiness.stop()
-    const [finished] = await Promise.all([
-      closeGracefully(server, clock, graceMs),
-      grpc.close(graceMs),
-      supervisor.stop(graceMs),
-    ])
+    const [finished] = await Promise.all([closeGracefully(server, clock, graceMs), grpc.close(graceMs), stopWorkers()])
     // Storage that does not answer must not hold the process; what it would still be told is of no consequence.
     await settlesWithin(clock, CLOSE_MS, running.disposeAsync())
     return finished

@@ -1,7 +1,8 @@
 import { type Clock, settlesWithin, sleep } from '../clock/clock.ts'
-import { AppError } from '../errors/app-error.ts'
+import { AppError, isAppError } from '../errors/app-error.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Database } from '../storage/database.ts'
+import { schemaVersion } from '../storage/migrate.ts'
 
 const CHECK_EVERY_MS = 2_000
 // Probes of several load balancers share one question to storage.
@@ -11,6 +12,16 @@ const PING_MS = 3_000
 
 type State = { ready: true } | { ready: false; reason: string }
 
+export interface ReadinessOptions {
+  db: Database
+  clock: Clock
+  log: Logger
+  /** A newer version has changed the schema under this process, which cannot know what its data mean now. Called once. */
+  onOutdated: () => void
+}
+
+const OUTDATED = { ready: false, reason: 'a newer version has changed the database' } as const
+
 interface Asked {
   answer: Promise<State>
   /** When the next who asks begins anew. */
@@ -18,23 +29,27 @@ interface Asked {
 }
 
 /**
- * Whether this process can serve: storage answers, and it is not stopping. `/readyz` asks `check()`; the gRPC health
- * service watches. As a worker it looks every two seconds, so that a change is noticed without a request.
+ * Whether this process can serve: storage answers, no newer version has changed the schema, and it is not stopping. `/readyz`
+ * asks `check()`; the gRPC health service watches. As a worker it looks every two seconds, so that a change is noticed
+ * without a request.
  */
 export class Readiness {
   readonly name = 'readiness'
   readonly #db: Database
   readonly #clock: Clock
   readonly #log: Logger
+  readonly #onOutdated: () => void
   readonly #listeners = new Set<() => void>()
   #state: State = { ready: true }
   #asked: Asked | undefined
   #stopping = false
+  #isOutdated = false
 
-  constructor(db: Database, clock: Clock, log: Logger) {
+  constructor({ db, clock, log, onOutdated }: ReadinessOptions) {
     this.#db = db
     this.#clock = clock
     this.#log = log
+    this.#onOutdated = onOutdated
   }
 
   check(): Promise<State> {
@@ -60,6 +75,7 @@ export class Readiness {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.check()
+      if (!this.#isOutdated) await this.#lookAtSchema()
       await sleep(this.#clock, CHECK_EVERY_MS, signal).catch(() => {})
     }
   }
@@ -76,7 +92,7 @@ export class Readiness {
     try {
       const answers = await settlesWithin(this.#clock, PING_MS, this.#db.ping())
       if (!answers) throw new AppError('unavailable', 'Storage is silent')
-      this.#become({ ready: true })
+      this.#become(this.#isOutdated ? OUTDATED : { ready: true })
     } catch (error) {
       if (this.#state.ready) {
         const { message, cause } = error as AppError
@@ -85,6 +101,23 @@ export class Readiness {
       this.#become({ ready: false, reason: 'storage does not answer' })
     }
     return this.#state
+  }
+
+  async #lookAtSchema(): Promise<void> {
+    try {
+      await schemaVersion(this.#db)
+    } catch (error) {
+      // Storage that does not answer is noticed by itself.
+      if (!isAppError(error, 'failed_precondition')) return
+      this.#isOutdated = true
+      this.#asked = undefined
+      this.#log.error(
+        { problem: error.message },
+        'a newer version has changed the database: start this one in that version; until then it does nothing in the background',
+      )
+      this.#become(OUTDATED)
+      this.#onOutdated()
+    }
   }
 
   #become(state: State): void {

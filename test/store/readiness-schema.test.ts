@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { SystemClock } from '../../src/platform/clock/clock.ts'
+import { Readiness } from '../../src/platform/readiness/readiness.ts'
+import type { Database } from '../../src/platform/storage/database.ts'
+import { MIGRATIONS } from '../../src/platform/storage/migrations/index.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { silentLogger } from '../support/silent-logger.ts'
+import { startServer } from '../support/start-server.ts'
+
+const NUMBER = MIGRATIONS.length + 1
+const NOT_READY = { ready: false, reason: 'a newer version has changed the database' }
+
+/** As a newer version does to a database that is in use. */
+async function migrateFurther(db: Database): Promise<void> {
+  const step = { number: NUMBER, name: 'of the future', applied_at: 1 }
+  await db.write((tx) => tx.query.insertInto('schema_migrations').values(step).execute())
+}
+
+eachDatabase('a schema that a newer version changed under this one', ({ engine, open, placeOf }) => {
+  test('is noticed once, and for good', async () => {
+    const db = await open()
+    const clock = new SystemClock()
+    const noticed = Promise.withResolvers<void>()
+    let times = 0
+    const onOutdated = () => {
+      times++
+      noticed.resolve()
+    }
+    const readiness = new Readiness({ db, clock, log: silentLogger(), onOutdated })
+    assert.deepEqual(await readiness.check(), { ready: true })
+    await migrateFurther(db)
+    const stopping = new AbortController()
+    const running = readiness.run(stopping.signal)
+    await noticed.promise
+    assert.equal(readiness.status(), 'not_serving')
+    stopping.abort()
+    await running
+    await db.write((tx) => tx.query.deleteFrom('schema_migrations').where('number', '=', NUMBER).execute())
+    assert.deepEqual(await readiness.check(), NOT_READY)
+    assert.equal(times, 1)
+  })
+
+  test('makes a server say that it is not ready, and what to do', async () => {
+    const db = await open()
+    const { databaseUrl, dataDir } = placeOf(db)
+    await using server = await startServer({ engine, dataDir, ...(databaseUrl !== null && { databaseUrl }) })
+    await migrateFurther(db)
+    await server.says(/a newer version has changed the database: start this one in that version/)
+    const response = await fetch(`${server.url}/readyz`)
+    assert.deepEqual([response.status, await response.json()], [503, { status: `not ready: ${NOT_READY.reason}` }])
+    assert.deepEqual(await server.stop(), { status: 0, signal: null })
+  })
+})
