@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { Readiness } from '../../src/platform/readiness/readiness.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
-import { MIGRATIONS } from '../../src/platform/storage/migrations/index.ts'
+import { migrate } from '../../src/platform/storage/migrate.ts'
+import { MIGRATIONS, type Migration } from '../../src/platform/storage/migrations/index.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { startServer } from '../support/start-server.ts'
@@ -13,11 +15,15 @@ const NOT_READY = { ready: false, reason: 'a newer version has changed the datab
 
 /** As a newer version does to a database that is in use. */
 async function migrateFurther(db: Database): Promise<void> {
-  const step = { number: NUMBER, name: 'of the future', applied_at: 1 }
-  await db.write((tx) => tx.query.insertInto('schema_migrations').values(step).execute())
+  const later: Migration = {
+    name: 'of the future',
+    up: async (query) => void (await sql`create table later (id integer)`.execute(query)),
+  }
+  const options = { clock: new SystemClock(), log: silentLogger(), migrations: [...MIGRATIONS, later] }
+  assert.deepEqual(await migrate(db, options), [NUMBER])
 }
 
-eachDatabase('a schema that a newer version changed under this one', ({ engine, open, placeOf }) => {
+eachDatabase('a schema that a newer version changed under this one', ({ engine, open, openAgain, placeOf }) => {
   test('is noticed once, and for good', async () => {
     const db = await open()
     const clock = new SystemClock()
@@ -28,10 +34,10 @@ eachDatabase('a schema that a newer version changed under this one', ({ engine, 
       noticed.resolve()
     }
     const readiness = new Readiness({ db, clock, log: silentLogger(), onOutdated })
-    assert.deepEqual(await readiness.check(), { ready: true })
-    await migrateFurther(db)
     const stopping = new AbortController()
     const running = readiness.run(stopping.signal)
+    assert.deepEqual(await readiness.check(), { ready: true })
+    await migrateFurther(await openAgain(db))
     await noticed.promise
     assert.equal(readiness.status(), 'not_serving')
     stopping.abort()

@@ -90,6 +90,11 @@ eachDatabase('migrations', ({ open, openAgain, placeOf }) => {
       migrate(db, { ...options, migrations: [creating('one'), creating('other'), creating('more')] }),
       /unknown schema \(step 2 is "two"\)/,
     )
+    // Longer than ours, and yet no newer version of it: there is none to start.
+    await assert.rejects(
+      migrate(db, { ...options, migrations: [creating('other')] }),
+      /unknown schema \(step 1 is "one"\)/,
+    )
     await assert.rejects(schemaVersion(db), /newer version|unknown schema/)
     assert.equal(await hasTable(db, 'more'), false)
   })

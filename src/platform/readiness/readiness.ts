@@ -2,7 +2,7 @@ import { type Clock, settlesWithin, sleep } from '../clock/clock.ts'
 import { AppError, isAppError } from '../errors/app-error.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Database } from '../storage/database.ts'
-import { schemaVersion } from '../storage/migrate.ts'
+import { SCHEMA_TOPIC, schemaVersion } from '../storage/migrate.ts'
 
 const CHECK_EVERY_MS = 2_000
 // Probes of several load balancers share one question to storage.
@@ -73,11 +73,14 @@ export class Readiness {
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    // At once: a job of the newer version may be waiting to be taken.
+    const unsubscribe = this.#db.subscribe(SCHEMA_TOPIC, () => void this.#lookAtSchema())
     while (!signal.aborted) {
       await this.check()
-      if (!this.#isOutdated) await this.#lookAtSchema()
+      await this.#lookAtSchema()
       await sleep(this.#clock, CHECK_EVERY_MS, signal).catch(() => {})
     }
+    unsubscribe()
   }
 
   #ask(): Asked {
@@ -104,11 +107,12 @@ export class Readiness {
   }
 
   async #lookAtSchema(): Promise<void> {
+    if (this.#isOutdated) return
     try {
-      await schemaVersion(this.#db)
+      await settlesWithin(this.#clock, PING_MS, schemaVersion(this.#db))
     } catch (error) {
       // Storage that does not answer is noticed by itself.
-      if (!isAppError(error, 'failed_precondition')) return
+      if (this.#isOutdated || !isAppError(error, 'failed_precondition')) return
       this.#isOutdated = true
       this.#asked = undefined
       this.#log.error(

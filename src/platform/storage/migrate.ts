@@ -23,6 +23,9 @@ export interface MigrateOptions {
 // Any fixed number; it keeps two processes that start together from migrating at the same time.
 const ADVISORY_LOCK = 7_314_902_215
 
+/** Tells processes that run already; those of an earlier version have to know. */
+export const SCHEMA_TOPIC = 'storage.schema'
+
 /**
  * Brings the schema to this version, all pending migrations in one transaction: either every one of them happened or
  * none. Processes that start together queue up, and the later ones find nothing left to do.
@@ -35,6 +38,10 @@ export function migrate(db: Database, options: MigrateOptions): Promise<number[]
     const isEmpty = !(await hasMigrationsTable(tx))
     const applied = isEmpty ? [] : await appliedMigrations(tx)
     refuseForeignSchema(applied, migrations)
+    // Of a large database it takes a while, in which nothing else is heard of the start.
+    if (!isEmpty && applied.length < migrations.length) {
+      log.info(`bringing the database schema from version ${applied.length} to ${migrations.length}`)
+    }
     if (tx.engine === 'postgres' && applied.length < migrations.length) await prepareSchema(tx)
     if (isEmpty) await createMigrationsTable(tx)
     const done: number[] = []
@@ -49,9 +56,10 @@ export function migrate(db: Database, options: MigrateOptions): Promise<number[]
         .execute()
       done.push(number)
     }
-    tx.afterCommit(() => {
-      if (done.length > 0) log.info({ migrations: done }, `the database schema is now at version ${migrations.length}`)
-    })
+    if (done.length > 0) {
+      tx.signal(SCHEMA_TOPIC)
+      tx.afterCommit(() => log.info({ migrations: done }, `the database schema is now at version ${migrations.length}`))
+    }
     return done
   }
   return db.write(work, { alone: true, isolation: 'read committed' })
@@ -98,19 +106,21 @@ function appliedMigrations(db: Reader): Promise<{ number: number; name: string }
 }
 
 function refuseForeignSchema(applied: { number: number; name: string }[], migrations: readonly Migration[]): void {
-  if (applied.length > migrations.length) {
-    throw new AppError(
-      'failed_precondition',
-      `The database was made by a newer version of Commonplace (schema ${applied.length}, this version knows ` +
-        `${migrations.length}): start the newer version, or restore a backup made by this one`,
-    )
-  }
-  const stranger = applied.find(({ number, name }, index) => number !== index + 1 || migrations[index]?.name !== name)
+  // A newer version has all of our steps, and more.
+  const shared = applied.slice(0, migrations.length)
+  const stranger = shared.find(({ number, name }, index) => number !== index + 1 || migrations[index]?.name !== name)
   if (stranger !== undefined) {
     throw new AppError(
       'failed_precondition',
       `The database has an unknown schema (step ${stranger.number} is "${stranger.name}"): ` +
         'it belongs to another program or version; choose another database',
+    )
+  }
+  if (applied.length > migrations.length) {
+    throw new AppError(
+      'failed_precondition',
+      `The database was made by a newer version of Commonplace (schema ${applied.length}, this version knows ` +
+        `${migrations.length}): start the newer version, or restore a backup made by this one`,
     )
   }
 }
