@@ -132,6 +132,17 @@ eachDatabase('settings of the instance', ({ open, openAgain }) => {
     assert.equal((await settings.patch(operator, { description: 'D' })).description, 'D')
   })
 
+  test('of stored limits those that this version does not know have no effect, and the others have', async () => {
+    const db = await open()
+    const { settings, operator, keeper, clock } = await adminWorld(db)
+    const limits = { 'statuses.max_characters': 1234, 'of.no_use': 5 }
+    await db.write((tx) => putSetting(tx, 'limits', JSON.stringify(limits), clock.now()))
+    const known = { 'statuses.max_characters': 1234 }
+    assert.deepEqual({ ...(await keeper.current()).limits }, known)
+    const after = await settings.patch(operator, { limits: { 'polls.max_options': 1 } })
+    assert.deepEqual({ ...after.limits }, { ...known, 'polls.max_options': 1 })
+  })
+
   test('the contact must be a user', async () => {
     const db = await open()
     const { settings, operator, administratorId } = await adminWorld(db)

@@ -80,12 +80,12 @@ export class SettingsKeeper {
   async read(reader: Reader): Promise<Usable> {
     const { cipher, log } = this.#options
     const stored = await readStored(reader, cipher)
-    const { usable, settings } = layUsableOver(this.#given.settings, stored)
-    const left = [...stored.keys()].filter((key) => !usable.has(key)).join(', ')
+    const found = layUsableOver(this.#given.settings, stored)
+    const left = found.left.join(', ')
     if (left !== this.#warnedOf && left !== '')
       log.warn({ keys: left }, 'stored settings are not valid and have no effect')
     this.#warnedOf = left
-    return { usable, settings }
+    return found
   }
 
   async #load(): Promise<void> {
