@@ -9,6 +9,7 @@ import { MIGRATIONS, type Migration } from '../../src/platform/storage/migration
 import { eachDatabase } from '../support/each-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { startServer } from '../support/start-server.ts'
+import { client } from '../support/test-client.ts'
 
 const NUMBER = MIGRATIONS.length + 1
 const NOT_READY = { ready: false, reason: 'a newer version has changed the database' }
@@ -47,7 +48,7 @@ eachDatabase('a schema that a newer version changed under this one', ({ engine, 
     assert.equal(times, 1)
   })
 
-  test('makes a server say that it is not ready, and what to do', async () => {
+  test('makes a server say that it is not ready, and leave jobs to those who know the schema', async () => {
     const db = await open()
     const { databaseUrl, dataDir } = placeOf(db)
     await using server = await startServer({ engine, dataDir, ...(databaseUrl !== null && { databaseUrl }) })
@@ -55,6 +56,15 @@ eachDatabase('a schema that a newer version changed under this one', ({ engine, 
     await server.says(/a newer version has changed the database: start this one in that version/)
     const response = await fetch(`${server.url}/readyz`)
     assert.deepEqual([response.status, await response.json()], [503, { status: `not ready: ${NOT_READY.reason}` }])
+    const admin = client(server)
+    const { external_id: project } = (await admin.post('/v2/projects/resolve', 200, { body: { identifier: 'main' } }))
+      .body
+    await admin.post(`/v2/projects/${project}/index`, 200)
+    // Longer than a job takes that somebody does.
+    for (let index = 0; index < 20; index++) {
+      const { body } = await admin.post(`/v2/projects/${project}/status`, 200)
+      assert.deepEqual(body.index, { state: 'waiting', done: 0 })
+    }
     assert.deepEqual(await server.stop(), { status: 0, signal: null })
   })
 })
