@@ -12,7 +12,7 @@ import * as userHandles from './0009-user-handles.ts'
 import * as waitingReplays from './0010-waiting-replays.ts'
 import * as searchPieces from './0011-search-pieces.ts'
 import * as searchAgain from './0012-search-again.ts'
-import * as namesAgain from './0013-names-again.ts'
+import * as readAgain from './0013-read-again.ts'
 
 export interface Migration {
   name: string
@@ -33,5 +33,5 @@ export const MIGRATIONS: readonly Migration[] = [
   waitingReplays,
   searchPieces,
   searchAgain,
-  namesAgain,
+  readAgain,
 ]

@@ -1,14 +1,27 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * A note called `std::vector` is found as `std/vector`, too, which is what links ask for. Only the text of a note tells its names, so
- * projects with such names are read anew by the job that does so for whoever asks.
+ * What earlier versions read out of texts in another way. A note called `std::vector` is found as `std/vector`, too, which is what links ask
+ * for: projects with such names are read anew by the job that does so for whoever asks. And on PostgreSQL filters ask for values in
+ * one Unicode form: rows of notes that have others are written anew by the job for rows of an earlier form.
  */
-export const name = 'names again'
+export const name = 'read again'
 
 const NAMED_SO = '%::%'
+const ROWS_OF_A_NOTE = 2 ** 22
 
-export async function up(db: Kysely<unknown>): Promise<void> {
+export async function up(db: Kysely<unknown>, engine: 'sqlite' | 'postgres'): Promise<void> {
+  await readNamesAgain(db)
+  if (engine === 'postgres') await writeRowsAgain(db)
+}
+
+async function writeRowsAgain(db: Kysely<unknown>): Promise<void> {
+  await sql`update note_search s set words = null from notes n
+    where s.id = n.id * ${sql.lit(ROWS_OF_A_NOTE)}
+      and (n.metadata is not nfc normalized or n.note_type is not nfc normalized)`.execute(db)
+}
+
+async function readNamesAgain(db: Kysely<unknown>): Promise<void> {
   // Kinds other than 0 are aliases and names of the past.
   const { rows } = await sql<{ id: number; external_id: string; past: number }>`
     select p.id, p.external_id, p.modified_at as past from projects p where p.deleted_at is null and (

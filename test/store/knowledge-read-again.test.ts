@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Kysely, sql } from 'kysely'
 import { type IndexWork, indexNow } from '../../src/knowledge/project/index-project.ts'
+import { notesWithoutRows } from '../../src/knowledge/search/index/store-search-rows.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
-import * as namesAgain from '../../src/platform/storage/migrations/0013-names-again.ts'
+import * as readAgain from '../../src/platform/storage/migrations/0013-read-again.ts'
 import { type NotesWorld, openWorld } from '../knowledge/notes-world.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { installed } from '../support/identity.ts'
@@ -37,7 +38,7 @@ async function forgetKeys(db: Database): Promise<void> {
 }
 
 function migrate(db: Database): Promise<void> {
-  return db.write((tx) => namesAgain.up(tx.query as unknown as Kysely<unknown>))
+  return db.write((tx) => readAgain.up(tx.query as unknown as Kysely<unknown>, tx.engine))
 }
 
 async function targets(db: Database, noteId: number): Promise<(number | null)[]> {
@@ -45,8 +46,19 @@ async function targets(db: Database, noteId: number): Promise<(number | null)[]>
   return (await query.orderBy('position').execute()).map(({ to_id }) => to_id)
 }
 
-eachDatabase('names with :: of an earlier version', ({ open }) => {
-  test('are read anew: links with them are bound, in projects that have such names', async () => {
+eachDatabase('what an earlier version read in another way', ({ engine, open }) => {
+  test('is written to the index of PostgreSQL anew where values of a note are in another Unicode form', async () => {
+    const db = await open()
+    const { operator } = await installed(db)
+    const world = await openWorld(db, operator, 'forms')
+    await create(world, 'Composed', 'text', ['caf\u00e9'])
+    const decomposed = await create(world, 'Decomposed', 'cafe\u0301', ['cafe\u0301'])
+    await migrate(db)
+    if (engine === 'sqlite') return
+    assert.deepEqual(await notesWithoutRows(db, 0, 10), [{ id: decomposed, project_id: world.project.id }])
+  })
+
+  test('is read anew in projects with names that have ::, whose links are bound', async () => {
     const db = await open()
     const { operator } = await installed(db)
     const titled = await openWorld(db, operator, 'titled')
@@ -68,7 +80,7 @@ eachDatabase('names with :: of an earlier version', ({ open }) => {
     assert.deepEqual(await targets(db, other), [map])
   })
 
-  test('are read anew from the beginning where such work was under way', async () => {
+  test('is read anew from the beginning where such work was under way', async () => {
     const db = await open()
     const { operator } = await installed(db)
     const world = await openWorld(db, operator, 'busy')
