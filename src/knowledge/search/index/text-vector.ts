@@ -18,10 +18,15 @@ export function stemMark(stem: string): string {
   return `+${stem}`
 }
 
+/** Where a word stands, as the text of a `tsvector` has it. */
+interface Places {
+  text: string
+  count: number
+}
+
 /** Builds the text of a `tsvector`, as far as one can hold what it is given. */
 export class TextVector {
-  readonly #words = new Map<string, string>()
-  readonly #positions = new Map<string, number>()
+  readonly #words = new Map<string, Places>()
   #position = 0
   #bytes = 0
 
@@ -34,13 +39,16 @@ export class TextVector {
   append(word: string, weight: Weight = 'D'): boolean {
     if (this.#position >= LAST_POSITION) return false
     const places = this.#words.get(word)
-    const count = this.#positions.get(word) ?? 0
-    if (count >= MAX_POSITIONS || !this.#hasRoom(places === undefined ? sizeOf(word) : POSITION_BYTES)) return false
+    if (places !== undefined && places.count >= MAX_POSITIONS) return false
+    if (!this.#hasRoom(places === undefined ? sizeOf(word) : POSITION_BYTES)) return false
     this.#position++
-    this.#positions.set(word, count + 1)
     // D is what PostgreSQL assumes.
-    const place = weight === 'D' ? this.#position : `${this.#position}${weight}`
-    this.#words.set(word, `${places === undefined ? '' : `${places},`}${place}`)
+    const place = weight === 'D' ? `${this.#position}` : `${this.#position}${weight}`
+    if (places === undefined) this.#words.set(word, { text: place, count: 1 })
+    else {
+      places.text = places.count === 0 ? place : `${places.text},${place}`
+      places.count++
+    }
     return true
   }
 
@@ -48,13 +56,13 @@ export class TextVector {
   mark(word: string): boolean {
     if (this.#words.has(word)) return true
     if (!this.#hasRoom(Buffer.byteLength(word))) return false
-    this.#words.set(word, '')
+    this.#words.set(word, { text: '', count: 0 })
     return true
   }
 
   toString(): string {
     let text = ''
-    for (const [word, places] of this.#words) text += places === '' ? `'${word}' ` : `'${word}':${places} `
+    for (const [word, { text: places }] of this.#words) text += places === '' ? `'${word}' ` : `'${word}':${places} `
     return text
   }
 
