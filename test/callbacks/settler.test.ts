@@ -7,9 +7,11 @@ import { applyEvent } from '../../src/callbacks/state/apply-event.ts'
 import { startRun } from '../../src/callbacks/state/run-record.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { type Id, newId } from '../../src/platform/ids/uuid.ts'
+import { createLogger } from '../../src/platform/logging/logger.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { migrate } from '../../src/platform/storage/migrate.ts'
 import { openOver } from '../store/storage-disk.ts'
+import { HastyClock } from '../support/hasty-clock.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 
 const clock = new SystemClock()
@@ -34,6 +36,28 @@ test('while the disk takes no results no more are to be made, and they go on as 
   await caughtUp
   assert.equal(settler.isBehind, false)
   assert.deepEqual(new Set(await Promise.all(results)), new Set(['lost']))
+})
+
+test('a disk that takes no results is told once, however often they are tried, and once more when it takes them', async () => {
+  let tries = 0
+  const sync = async () => {
+    if (++tries <= 3) throw new Error('disk I/O error')
+  }
+  let disk = async () => {}
+  const db = await openOver(opened, () => disk())
+  await migrate(db, { clock, log })
+  const lines: string[] = []
+  const destination = { write: (line: string) => void lines.push(JSON.parse(line).msg) }
+  const told = createLogger({ level: 'info', format: 'json', destination })
+  const settler = new Settler({ db, clock: new HastyClock(), log: told, onCaughtUp: () => {} })
+  disk = sync
+  assert.equal(await settler.settle(successOf(1)), 'lost')
+  assert.ok(tries > 3)
+  const [first, last] = [
+    'results of attempts cannot be stored; trying until storage is back',
+    'results of attempts are stored again',
+  ]
+  assert.deepEqual(lines, [first, last])
 })
 
 /** Of a run that is gone. */

@@ -68,6 +68,7 @@ export class Dispatcher implements Worker {
   /** They wait until results are stored. */
   readonly #held = new Set<Lane>()
   #isRunning = false
+  #isAway = false
 
   constructor(options: DispatcherOptions) {
     const { db, clock, log, lanes } = options
@@ -223,6 +224,7 @@ export class Dispatcher implements Worker {
     lane.hasMore = false
     try {
       const runs = await this.#claims.take(lane, limit)
+      this.#isAway = false
       if (runs.length === limit) lane.hasMore = true
       const most = this.#isShared ? lane.fitting(runs) : runs.length
       for (const run of runs.slice(0, most)) lane.add(run)
@@ -231,7 +233,10 @@ export class Dispatcher implements Worker {
         await this.#claims.giveBack(runs.slice(most).map(({ runNumber }) => runNumber))
       }
     } catch (error) {
-      this.#options.log.error({ err: error, destination: lane.destination }, 'due callbacks could not be read')
+      const facts = { err: error, destination: lane.destination }
+      // Once for all lanes and tries, until one has got some.
+      this.#options.log[this.#isAway ? 'debug' : 'error'](facts, 'due callbacks could not be read')
+      this.#isAway = true
       lane.hasMore = true
       lane.wakeAt(this.#options.clock.now() + AFTER_ERROR_MS * MICROS_PER_MS, () => this.#pump(lane))
       return

@@ -39,6 +39,7 @@ export class Settler {
   readonly #onCaughtUp: () => void
   #isRunning = false
   #isGivenUp = false
+  #isAway = false
 
   constructor({ db, clock, log, onCaughtUp }: SettlerOptions) {
     this.#db = db
@@ -94,10 +95,16 @@ export class Settler {
   async #write(part: readonly Settlement[]): Promise<ReadonlySet<number>> {
     while (!this.#isGivenUp) {
       try {
-        return await writeTransitions(this.#db, part)
+        const won = await writeTransitions(this.#db, part)
+        if (this.#isAway) this.#log.info('results of attempts are stored again')
+        this.#isAway = false
+        return won
       } catch (error) {
         if (!isStorageAway(error)) throw error
-        this.#log.error({ err: error, results: part.length }, 'results of attempts could not be stored yet')
+        // Once for all tries: the disk that is full may be that of the log.
+        const level = this.#isAway ? 'debug' : 'error'
+        this.#log[level]({ err: error }, 'results of attempts cannot be stored; trying until storage is back')
+        this.#isAway = true
         await sleep(this.#clock, RETRY_MS)
       }
     }

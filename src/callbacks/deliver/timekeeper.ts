@@ -36,6 +36,7 @@ export class Timekeeper {
   readonly #refused: Setbacks
   /** Whether some of them are due. */
   #isHeldUp = false
+  #isAway = false
   #isStopped = false
   #ticking: Promise<void> | null = null
 
@@ -81,8 +82,13 @@ export class Timekeeper {
       if (this.#isHeldUp) this.wakeAt(now + AFTER_ERROR_MS * MICROS_PER_MS)
       if (next !== null && !(this.#isHeldUp && next <= now)) this.wakeAt(next)
       if (db.engine === 'postgres') this.wakeAt(now + LONGEST_SLEEP_MS * MICROS_PER_MS)
+      if (this.#isAway) log.info('timeouts and backoffs of callbacks are applied again')
+      this.#isAway = false
     } catch (error) {
-      log.error({ err: error }, 'timeouts and backoffs of callbacks could not be applied')
+      // Once for all tries: the disk that is full may be that of the log.
+      const level = this.#isAway ? 'debug' : 'error'
+      log[level]({ err: error }, 'timeouts and backoffs of callbacks cannot be applied; trying until storage is back')
+      this.#isAway = true
       this.wakeAt(clock.now() + AFTER_ERROR_MS * MICROS_PER_MS)
     }
   }

@@ -17,6 +17,7 @@ import type { Denial } from '../audit/denials.ts'
 import type { Authenticator } from '../auth/authenticator.ts'
 import { type Clock, MICROS_PER_MS } from '../clock/clock.ts'
 import { AppError } from '../errors/app-error.ts'
+import { failureFacts } from '../errors/failure-facts.ts'
 import { type Logger, named } from '../logging/logger.ts'
 import { type Call, outcomeName, type RpcPort } from './call.ts'
 import { callGate } from './call-gate.ts'
@@ -97,7 +98,7 @@ export function createRpc(deps: RpcDeps): Rpc {
     const isDefect = !(error instanceof AppError || error instanceof ConnectError) || status.code === Code.Internal
     if (isDefect) log.error({ err: error, request: call.peer.requestId, method: call.method }, 'call failed')
     else if (error instanceof AppError && error.cause !== undefined) {
-      log.warn({ err: error.cause, request: call.peer.requestId, method: call.method }, error.message)
+      log.warn({ ...failureFacts(error), request: call.peer.requestId, method: call.method }, error.message)
     }
     return status
   }

@@ -1,5 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AppError } from '../../errors/app-error.ts'
+import { failureFacts } from '../../errors/failure-facts.ts'
 import type { Logger } from '../../logging/logger.ts'
 import { JSON_TYPE, VENDOR_TYPE, wantsVendorType } from '../answer/send-hook.ts'
 import { answeredEarly } from '../connection/client-error.ts'
@@ -50,7 +51,7 @@ function surfaceFor({ routeOptions, raw }: FastifyRequest): Surface {
 
 function logFailure(log: Logger, error: AppError, requestId: string, operation: string | undefined): void {
   if (error.httpStatus < 500) return
-  const entry = { err: error.cause ?? error, request: requestId, operation }
+  const entry = { ...failureFacts(error), request: requestId, operation }
   if (error.code === 'internal') log.error(entry, 'a request failed by a defect')
   else log.warn(entry, error.message)
 }
