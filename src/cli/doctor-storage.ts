@@ -169,7 +169,8 @@ function storageFailure(error: unknown): Finding {
     return failed('storage', (error as Error).message, 'check storage.database_url and storage.data_dir')
   }
   const { cause } = error
-  return failedWith('storage', error.message, cause instanceof Error && cause.message ? ` (${cause.message})` : '')
+  const said = cause instanceof Error ? cause.message : ''
+  return failedWith('storage', error.message, said === '' || error.message.includes(said) ? '' : ` (${said})`)
 }
 
 /** Sentences of ours end in what to do; to ask the doctor is no advice of the doctor's. */

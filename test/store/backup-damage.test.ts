@@ -142,3 +142,25 @@ describe('a damaged backup', () => {
     await refused(join(dataDir, SQLITE_FILE), /is a database in use, not a backup/)
   })
 })
+
+test('the backup of a database that is damaged is refused and says so', async () => {
+  const dataDir = tempDir()
+  const db = await openDatabase({ dataDir, clock, log })
+  await migrate(db, { clock, log })
+  await fillWithSamples(db)
+  const { rows } = await sql<{ page: number }>`
+    select rootpage as page from sqlite_master where name = 'note_contents'`.execute(db.query)
+  await db.close()
+  const file = join(dataDir, SQLITE_FILE)
+  const bytes = Buffer.from(readFileSync(file))
+  const start = ((rows[0] as { page: number }).page - 1) * 4096
+  bytes.fill(0xff, start, start + 4096)
+  writeFileSync(file, bytes)
+  await using damaged = await openDatabase({ dataDir, clock, log })
+  const target = join(tempDir(), 'backup.db')
+  const isTold = { code: 'unavailable', message: /database file is damaged: run "commonplace doctor"/ }
+  for (const format of ['sqlite', 'dump'] as const) {
+    await assert.rejects(createBackup({ db: damaged, file: target, clock, format }), isTold, format)
+    assert.equal(existsSync(target), false)
+  }
+})

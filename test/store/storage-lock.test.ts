@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { lockDataDirectory } from '../../src/platform/storage/data-lock.ts'
@@ -14,6 +14,15 @@ test('a data directory has one holder at a time, and the next is told who it is'
   assert.throws(() => lockDataDirectory(dataDir), reason)
   lock.release()
   assert.equal(existsSync(join(dataDir, 'commonplace.pid')), false)
+  lockDataDirectory(dataDir).release()
+})
+
+test('a lock is held and let go also where the file that names its holder cannot be written or removed', () => {
+  const dataDir = tempDir()
+  mkdirSync(join(dataDir, 'commonplace.pid'))
+  const lock = lockDataDirectory(dataDir)
+  assert.throws(() => lockDataDirectory(dataDir), /Another Commonplace server already uses/)
+  lock.release()
   lockDataDirectory(dataDir).release()
 })
 

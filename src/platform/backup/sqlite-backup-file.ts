@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Migration } from '../storage/migrations/index.ts'
 import { SqliteConnection } from '../storage/sqlite-connection.ts'
-import { toStorageError } from '../storage/storage-errors.ts'
+import { diskTrouble, toStorageError } from '../storage/storage-errors.ts'
 import { damaged, fileTrouble, madeByNewerVersion, notABackup, unreadable } from './backup-errors.ts'
 import { catalogOf } from './catalog.ts'
 import type { RowCounts } from './count-rows.ts'
@@ -45,7 +45,9 @@ export async function takeSqliteBackup(
     await copyFile(file, target)
     await nextTurn()
   } catch (error) {
-    throw fileTrouble(file, 'read', error)
+    // What is full, or takes nothing, is the disk of the copy.
+    const { code } = error as NodeJS.ErrnoException
+    throw code === 'EROFS' || diskTrouble(error) === 'full' ? error : fileTrouble(file, 'read', error)
   }
   try {
     const applied = appliedMigrations(target, file)

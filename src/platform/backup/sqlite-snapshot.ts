@@ -3,6 +3,7 @@ import { backup } from 'node:sqlite'
 import { AppError } from '../errors/app-error.ts'
 import type { Migration } from '../storage/migrations/index.ts'
 import { SqliteConnection } from '../storage/sqlite-connection.ts'
+import { toStorageError } from '../storage/storage-errors.ts'
 import { type CatalogTable, catalogOf } from './catalog.ts'
 import { firstDifference, type RowCounts } from './count-rows.ts'
 
@@ -23,7 +24,7 @@ export async function copySqlite(source: string, target: string, options: Snapsh
     // NOTE The read transaction holds one state for the whole copy. Without it every write of the server makes SQLite
     // begin the copy anew, and on a busy server it would never end.
     connection.execute('begin', [])
-    const expected = countTables(connection, tables)
+    const expected = countSource(connection, tables)
     await backup(connection.handle, target, {
       rate: PAGES_PER_STEP,
       progress: ({ totalPages, remainingPages }) => options.onProgress?.(totalPages - remainingPages, totalPages),
@@ -67,6 +68,15 @@ export function checkReferences(connection: SqliteConnection, problem: (what: st
   const [broken] = connection.rows('pragma foreign_key_check', []) as { table: string; parent: string }[]
   if (broken !== undefined)
     throw problem(`a row of table ${broken.table} refers to a row of ${broken.parent} that is missing`)
+}
+
+/** What is wrong here is wrong with the database, not with the file that is written. */
+function countSource(connection: SqliteConnection, tables: readonly CatalogTable[]): RowCounts {
+  try {
+    return countTables(connection, tables)
+  } catch (error) {
+    throw toStorageError(error)
+  }
 }
 
 function countTables(connection: SqliteConnection, tables: readonly CatalogTable[]): RowCounts {

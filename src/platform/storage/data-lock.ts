@@ -2,7 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, write
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../errors/app-error.ts'
-import { isSqliteBusy } from './storage-errors.ts'
+import { diskTrouble, isSqliteBusy } from './storage-errors.ts'
 
 export interface DataLock {
   release(): void
@@ -30,13 +30,22 @@ export function lockDataDirectory(dataDir: string): DataLock {
       { cause: error },
     )
   }
-  writeFileSync(pidFile, `${process.pid}\n`)
+  // For whoever is refused; the lock holds without it.
+  withoutFail(() => writeFileSync(pidFile, `${process.pid}\n`))
   const held = db
   return {
     release() {
-      rmSync(pidFile, { force: true })
+      withoutFail(() => rmSync(pidFile, { force: true }))
       held.close()
     },
+  }
+}
+
+function withoutFail(work: () => void): void {
+  try {
+    work()
+  } catch {
+    // The disk is full, or was made read-only while the server ran.
   }
 }
 
@@ -61,11 +70,12 @@ function makeDirectory(path: string): void {
 }
 
 function notWritable(dataDir: string, cause: unknown): AppError {
-  const reason = (cause as NodeJS.ErrnoException).code === 'ENOSPC' ? 'its disk is full' : (cause as Error).message
+  const isFull = diskTrouble(cause) === 'full'
+  const reason = isFull ? 'its disk is full' : (cause as Error).message
+  const advice = isFull ? 'free some space' : 'correct its owner, permissions or disk'
   return new AppError(
     'failed_precondition',
-    `The data directory ${dataDir} cannot be written (${reason}): correct its owner, permissions or disk, ` +
-      'or choose another with COMMONPLACE_DATA_DIR',
+    `The data directory ${dataDir} cannot be written (${reason}): ${advice}, or choose another with COMMONPLACE_DATA_DIR`,
     { cause },
   )
 }

@@ -1,11 +1,39 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { isAppError } from '../errors/app-error.ts'
-import { toStorageError } from './storage-errors.ts'
+import { diskTrouble, isSqliteCorruption, toStorageError } from './storage-errors.ts'
 
 function postgresError(code: string): Error {
   return Object.assign(new Error('as the server words it'), { code })
 }
+
+function sqliteError(errcode: number, message = 'as SQLite words it'): Error {
+  return Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode })
+}
+
+test('a full disk is told apart from files that cannot be used, and both from everything else', () => {
+  for (const full of [sqliteError(13), postgresError('ENOSPC'), postgresError('EDQUOT')]) {
+    assert.equal(diskTrouble(full), 'full')
+  }
+  for (const failed of [sqliteError(10), sqliteError(1032), sqliteError(14), postgresError('EROFS')]) {
+    assert.equal(diskTrouble(failed), 'failed')
+  }
+  for (const other of [sqliteError(1), sqliteError(11), postgresError('23505'), new Error('defect'), undefined]) {
+    assert.equal(diskTrouble(other), undefined)
+  }
+})
+
+test('a statement that is wrong is no sign of a damaged file, one that lacks its table is', () => {
+  assert.ok(isSqliteCorruption(sqliteError(1, 'no such table: note_search')))
+  assert.ok(isSqliteCorruption(sqliteError(267)))
+  assert.ok(isSqliteCorruption(sqliteError(26)))
+  assert.equal(isSqliteCorruption(sqliteError(1, 'fts5: syntax error near "x"')), false)
+  assert.equal(isSqliteCorruption(sqliteError(13)), false)
+})
+
+test('too many open files are named, where a file cannot be opened', () => {
+  assert.match(String(toStorageError(sqliteError(14))), /cannot be opened: .*how many files .*ulimit -n/)
+})
 
 test('a server that cannot be used for now is unavailable, whatever the reason it gives', () => {
   // Shutting down, starting up, out of memory, too many connections, read only, silent for too long, wrong password, not let in,

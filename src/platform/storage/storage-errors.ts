@@ -15,6 +15,10 @@ const SQLITE = {
   NOTADB: 26,
 }
 const DAMAGE = new Set([SQLITE.ERROR, SQLITE.CORRUPT, SQLITE.CONSTRAINT, SQLITE.NOTADB])
+const LOST_TABLE = /^(no such table|vtable constructor failed)/
+const FILE_TROUBLE = new Set([SQLITE.NOMEM, SQLITE.READONLY, SQLITE.IOERR, SQLITE.CANTOPEN])
+const FULL_CODES = new Set(['ENOSPC', 'EDQUOT'])
+const FILE_CODES = new Set(['EACCES', 'EPERM', 'EROFS', 'EIO', 'EISDIR', 'ENOENT', 'ENOTDIR', 'EMFILE', 'ENFILE'])
 const SQLITE_UNIQUE = new Set([1555, 2067, 2579])
 const RETRY_STATES = new Set(['40001', '40P01'])
 // 25006: the connection leads to a copy that only reads, as after a switch to another server. 25P03, 25P04: the server heard nothing
@@ -67,6 +71,27 @@ export function isSqliteDamage(error: unknown): boolean {
   return code !== undefined && DAMAGE.has(code)
 }
 
+/** What a statement finds that reads from a file which is damaged, no database, or without its tables. */
+export function isSqliteCorruption(error: unknown): boolean {
+  const code = sqliteCode((error ?? {}) as EngineError)
+  if (code === SQLITE.ERROR) return LOST_TABLE.test((error as Error).message)
+  return code === SQLITE.CORRUPT || code === SQLITE.NOTADB
+}
+
+/** Which of several files that a statement reads is damaged, it does not say. */
+export function isSomeCorruption(error: unknown): boolean {
+  const { code, errcode } = (error ?? {}) as EngineError
+  return code === 'ERR_SQLITE_ERROR' && errcode === SQLITE.CORRUPT
+}
+
+/** `full`: there is no space left. `failed`: a file cannot be opened, read or written. Undefined: it is nothing of that kind. */
+export function diskTrouble(error: unknown): 'full' | 'failed' | undefined {
+  const { code = '' } = (error ?? {}) as EngineError
+  const sqlite = sqliteCode((error ?? {}) as EngineError)
+  if (sqlite === SQLITE.FULL || FULL_CODES.has(code)) return 'full'
+  return (sqlite !== undefined && FILE_TROUBLE.has(sqlite)) || FILE_CODES.has(code) ? 'failed' : undefined
+}
+
 /** PostgreSQL asks for the whole transaction to be run again. */
 export function isSerializationFailure(error: unknown): boolean {
   return RETRY_STATES.has((error as EngineError)?.code ?? '')
@@ -117,11 +142,18 @@ export function toStorageError(error: unknown): unknown {
       return unavailable('Another process keeps the database locked: repeat the request', error)
     case SQLITE.IOERR:
     case SQLITE.READONLY:
-    case SQLITE.CANTOPEN:
       return unavailable(
         'The database file cannot be written: check the data directory, its permissions and its disk',
         error,
       )
+    case SQLITE.CANTOPEN:
+      return unavailable(
+        'The database file cannot be opened: check the data directory, its permissions and its disk, and how many files ' +
+          'the server may have open (ulimit -n)',
+        error,
+      )
+    case SQLITE.NOMEM:
+      return unavailable('The machine has no memory left for the database: repeat the request', error)
     case SQLITE.CORRUPT:
     case SQLITE.NOTADB:
       return unavailable('The database file is damaged: run "commonplace doctor", then restore a backup', error)
