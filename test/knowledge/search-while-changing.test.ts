@@ -96,14 +96,19 @@ class PatientClock extends SystemClock {
 /** Somebody changes something when the index was asked whether it has everything. */
 function changingOnce(index: SearchIndex, change: () => Promise<void>): SearchIndex {
   let isFirst = true
+  const changeOnce = async () => {
+    if (!isFirst) return
+    isFirst = false
+    await change()
+  }
   return {
     name: index.name,
     run: (signal) => index.run(signal),
-    async caughtUp(project) {
-      await index.caughtUp(project)
-      if (!isFirst) return
-      isFirst = false
-      await change()
+    caughtUp: (project) => index.caughtUp(project).then(changeOnce),
+    async catchUp(project) {
+      const caughtUp = await index.catchUp(project)
+      await changeOnce()
+      return caughtUp
     },
   }
 }

@@ -212,6 +212,22 @@ describe('the one writer of SQLite', () => {
     assert.equal((await db.read((snapshot) => allItems(snapshot))).size, 0)
   })
 
+  test('where no further snapshot can be opened, the next waits for one that is', async () => {
+    const { db } = await open()
+    const { file } = db as SqliteDatabase
+    const { promise: held, resolve: letGo } = Promise.withResolvers<void>()
+    const first = db.read(async (snapshot) => {
+      await allItems(snapshot)
+      await held
+    })
+    renameSync(file, `${file}.away`)
+    const second = db.read((snapshot) => allItems(snapshot))
+    letGo()
+    await first
+    assert.equal((await second).size, 0)
+    renameSync(`${file}.away`, file)
+  })
+
   test('the event loop turns while a long operation runs', async () => {
     const { db } = await open()
     let turns = 0

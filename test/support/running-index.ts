@@ -19,16 +19,19 @@ async function start(db: Database): Promise<SearchIndex> {
   return {
     name: index.name,
     run: (signal) => index.run(signal),
-    // It comes to many rows late where the machine is busy, and says so after ten seconds: a test repeats the question.
-    async caughtUp(project) {
-      for (;;) {
-        try {
-          return await index.caughtUp(project)
-        } catch (error) {
-          if (stopped.aborted || !isAppError(error, 'unavailable')) throw error
-        }
-      }
-    },
+    caughtUp: (project) => patiently(() => index.caughtUp(project), stopped),
+    catchUp: (project) => patiently(() => index.catchUp(project), stopped),
+  }
+}
+
+/** It comes to many rows late where the machine is busy, and says so after ten seconds: a test repeats the question. */
+async function patiently<T>(ask: () => Promise<T>, stopped: AbortSignal): Promise<T> {
+  for (;;) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (stopped.aborted || !isAppError(error, 'unavailable')) throw error
+    }
   }
 }
 

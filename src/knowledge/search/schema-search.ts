@@ -110,7 +110,9 @@ export const SearchDocument = Type.Object({
   total: Type.Integer({ description: 'With `vector` and `hybrid` 0, since that is not counted.' }),
   total_is_exact: Type.Boolean(),
   has_more: Type.Boolean(),
-  degraded: Type.Optional(Type.Boolean({ description: 'True: meaning could not be used, these were found by words.' })),
+  degraded: Type.Optional(
+    Type.Boolean({ description: 'True: meaning could not be used, or the index lacks the latest changes.' }),
+  ),
 })
 
 export const ReindexAnswer = Type.Object({ status: Type.Literal('ok'), message: Type.String() })

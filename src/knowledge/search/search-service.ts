@@ -141,7 +141,7 @@ export class SearchService {
 
   async #byWords<T>(project: Project, { main, filters }: SearchRequest, page: Page, show: Show<T>): Promise<T> {
     const { db, searchIndex } = this.#deps
-    await searchIndex.caughtUp(project)
+    const isDegraded = (await searchIndex.catchUp(project)) === 'behind'
     const wider = { ...page, limit: page.limit + 1 }
     return db.read(async (snapshot) => {
       const found = await findByWords(snapshot, project, main, filters, wider)
@@ -152,6 +152,7 @@ export class SearchService {
         offset: page.offset,
         depth: wider.limit,
         hasMore: found.hits.length > page.limit,
+        isDegraded,
       }
       return show(snapshot, words)
     })

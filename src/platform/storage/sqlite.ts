@@ -9,13 +9,25 @@ import { SqliteLog } from './sqlite-log.ts'
 import { SqliteTraces } from './sqlite-traces.ts'
 import { SqliteWriter } from './sqlite-writer.ts'
 import type { Statement } from './statement.ts'
-import { toStorageError } from './storage-errors.ts'
+import { isSqliteCorruption, toStorageError } from './storage-errors.ts'
 import type { Tables } from './tables.ts'
 
 // Snapshots that are open at the same time; more wait for one to end.
 const SNAPSHOT_CONNECTIONS = 8
 // Each has a cache of its own, so all of them together bound what lists of a large table may take.
 const SNAPSHOT_CACHE_KIB = 4_096
+
+/** A file whose tables are read beside those of the database. */
+export interface SideFile {
+  name: string
+  /** How a statement names one of its tables. */
+  tables: RegExp
+  /** A statement found it damaged. Answers with what the one who asked is told. */
+  onDamage(error: unknown): unknown
+}
+
+/** What is thrown when a statement fails on a connection. */
+type Failure = (error: unknown, sql: string, connection: SqliteConnection) => unknown
 
 /** The embedded engine: one file, one writer, read connections of their own. */
 export class SqliteDatabase implements Database {
@@ -29,6 +41,8 @@ export class SqliteDatabase implements Database {
   readonly #reader: SqliteConnection
   readonly #snapshots: SqliteConnection[] = []
   readonly #waiting: ((connection: SqliteConnection) => void)[] = []
+  readonly #sides = new Map<string, SideFile>()
+  readonly #unattached = new WeakMap<SqliteConnection, unknown>()
   #attached: ReadonlyMap<string, string> = new Map()
   #openSnapshots = 0
   #closed = false
@@ -47,7 +61,7 @@ export class SqliteDatabase implements Database {
     })
     this.#traces = new SqliteTraces(file, this.#writer, clock)
     this.#reader = new SqliteConnection(file, { readOnly: true })
-    const runner = new ConnectionRunner(this.#reader)
+    const runner = new ConnectionRunner(this.#reader, this.#failure)
     this.query = kyselyOver('sqlite', {
       execute: (sql, parameters) => runner.execute(sql, parameters),
       stream: () => {
@@ -58,7 +72,7 @@ export class SqliteDatabase implements Database {
   }
 
   async run<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]> {
-    return runPrepared(this.#reader, statement, input)
+    return runPrepared(this.#reader, this.#failure, statement, input)
   }
 
   async read<T>(work: (snapshot: Reader) => Promise<T>): Promise<T> {
@@ -66,7 +80,7 @@ export class SqliteDatabase implements Database {
     try {
       this.#attachTo(connection)
       connection.execute('begin', [])
-      return await work(new Snapshot(connection))
+      return await work(new Snapshot(connection, this.#failure))
     } catch (error) {
       throw toStorageError(error)
     } finally {
@@ -91,7 +105,9 @@ export class SqliteDatabase implements Database {
    * Makes the tables of another file readable beside those of this one; null ends that. A snapshot that is open goes on with
    * what it began with.
    */
-  attach(name: string, file: string | null): void {
+  attach(side: SideFile, file: string | null): void {
+    const { name } = side
+    this.#sides.set(name, side)
     // A new map even for the same name: there may be another file behind it.
     const others = [...this.#attached].filter(([other]) => other !== name)
     this.#attached = new Map(file === null ? others : [...others, [name, file]])
@@ -147,6 +163,8 @@ export class SqliteDatabase implements Database {
       this.#openSnapshots++
       return connection
     } catch (error) {
+      // Where no more files can be opened, those that are have to do.
+      if (this.#openSnapshots > 0) return new Promise((resolve) => this.#waiting.push(resolve))
       throw toStorageError(error)
     }
   }
@@ -155,9 +173,18 @@ export class SqliteDatabase implements Database {
   #attachTo(connection: SqliteConnection): void {
     try {
       connection.attach(this.#attached)
-    } catch {
-      // Who asks for its tables hears that there are none.
+      this.#unattached.delete(connection)
+    } catch (error) {
+      // Who asks for its tables hears it.
+      this.#unattached.set(connection, error)
     }
+  }
+
+  readonly #failure: Failure = (error, sql, connection) => {
+    const side = [...this.#sides.values()].find(({ tables }) => tables.test(sql))
+    if (side === undefined) return toStorageError(error)
+    const cause = this.#unattached.get(connection) ?? error
+    return isSqliteCorruption(cause) ? side.onDamage(cause) : toStorageError(cause)
   }
 
   #giveBack(connection: SqliteConnection): void {
@@ -171,34 +198,38 @@ export class SqliteDatabase implements Database {
 class Snapshot implements Reader {
   readonly engine = 'sqlite'
   readonly #connection: SqliteConnection
+  readonly #failure: Failure
   #query: Kysely<Tables> | undefined
 
-  constructor(connection: SqliteConnection) {
+  constructor(connection: SqliteConnection, failure: Failure) {
     this.#connection = connection
+    this.#failure = failure
   }
 
   get query(): Kysely<Tables> {
-    this.#query ??= kyselyOver('sqlite', new ConnectionRunner(this.#connection))
+    this.#query ??= kyselyOver('sqlite', new ConnectionRunner(this.#connection, this.#failure))
     return this.#query
   }
 
   async run<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]> {
-    return runPrepared(this.#connection, statement, input)
+    return runPrepared(this.#connection, this.#failure, statement, input)
   }
 }
 
 class ConnectionRunner {
   readonly #connection: SqliteConnection
+  readonly #failure: Failure
 
-  constructor(connection: SqliteConnection) {
+  constructor(connection: SqliteConnection, failure: Failure) {
     this.#connection = connection
+    this.#failure = failure
   }
 
   async execute(sql: string, parameters: readonly unknown[]): Promise<QueryResult<unknown>> {
     try {
       return this.#connection.execute(sql, parameters)
     } catch (error) {
-      throw toStorageError(error)
+      throw this.#failure(error, sql, this.#connection)
     }
   }
 
@@ -220,6 +251,7 @@ class ConnectionRunner {
 
 function runPrepared<Input extends object, Row>(
   connection: SqliteConnection,
+  failure: Failure,
   statement: Statement<Input, Row>,
   input: Input,
 ): Row[] {
@@ -227,6 +259,6 @@ function runPrepared<Input extends object, Row>(
   try {
     return connection.rows(prepared.sql, prepared.bind(input)) as Row[]
   } catch (error) {
-    throw toStorageError(error)
+    throw failure(error, prepared.sql, connection)
   }
 }

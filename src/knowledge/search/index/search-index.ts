@@ -13,7 +13,12 @@ export interface SearchIndex extends Worker {
    * put to the table `note_search`. `unavailable` when that takes too long.
    */
   caughtUp(project?: Pick<Project, 'id'>): Promise<void>
+  /** The same for whoever would rather hear of less than of nothing, and says so. */
+  catchUp(project?: Pick<Project, 'id'>): Promise<CaughtUp>
 }
+
+/** `behind`: the index cannot be written right now, as on a full disk, and lacks the latest changes. */
+export type CaughtUp = 'current' | 'behind'
 
 export interface SearchIndexOptions {
   db: Database
@@ -30,4 +35,5 @@ const ALWAYS_CURRENT: SearchIndex = {
   name: 'search index',
   async run() {},
   async caughtUp() {},
+  catchUp: async () => 'current',
 }

@@ -4,20 +4,22 @@
  *
  * Nothing is lost: a change stays in the queue until the index has it and would still have it after a crash of the machine. And
  * nobody is told less than the truth: who searches first waits until the thread has come to the last change of the project before.
+ * While the file cannot be written, as on a full disk, nobody waits: searches are answered with what the index has, and say so.
  */
 import { dirname, join } from 'node:path'
 import type { Worker as Thread } from 'node:worker_threads'
-import { type Clock, settlesWithin } from '../../../platform/clock/clock.ts'
-import { AppError } from '../../../platform/errors/app-error.ts'
+import { type Clock, settlesWithin, sleep } from '../../../platform/clock/clock.ts'
 import { ignoreFailure } from '../../../platform/errors/ignore-failure.ts'
 import type { Logger } from '../../../platform/logging/logger.ts'
 import { SEARCH_FILE } from '../../../platform/storage/open.ts'
 import { OtherProcesses } from '../../../platform/storage/other-processes.ts'
-import type { SqliteDatabase } from '../../../platform/storage/sqlite.ts'
+import type { SideFile, SqliteDatabase } from '../../../platform/storage/sqlite.ts'
+import { toStorageError } from '../../../platform/storage/storage-errors.ts'
 import type { Project } from '../../note/note.ts'
 import { type FromIndexThread, startIndexThread, type ToIndexThread } from './index-thread.ts'
-import type { SearchIndex } from './search-index.ts'
-import { placeIndexFile } from './store-index-file.ts'
+import { behind, beingMade, IndexTrouble } from './index-trouble.ts'
+import type { CaughtUp, SearchIndex } from './search-index.ts'
+import { INDEX_TABLES, placeIndexFile } from './store-index-file.ts'
 import { lastQueued, lastQueuedOf, NOTE_QUEUED, readQueueState, removeQueued } from './store-search-queue.ts'
 
 export interface SqliteSearchIndexOptions {
@@ -39,6 +41,8 @@ const JOIN_AFTER_MS = 1_000
 const IDLE_MS = 10_000
 const STOP_MS = 2_000
 const MOST_DEATHS = 3
+// A file that cannot be written is tried again so often.
+const RETRY_MS = 3_000
 // Of more changes than these it is not looked up whose they are.
 const MOST_LOOKED_AT = 1_000
 
@@ -71,6 +75,8 @@ export class SqliteSearchIndex implements SearchIndex {
   #isStopped = false
   #isPlaced = false
   #isDamaged = false
+  readonly #trouble: IndexTrouble
+  readonly #side: SideFile = { name: 'search', tables: INDEX_TABLES, onDamage: (error) => this.#noticeDamage(error) }
   /** The note that the thread was reading when it died, and how many died of which. */
   #trying: number | undefined
   #isCareful = false
@@ -78,20 +84,35 @@ export class SqliteSearchIndex implements SearchIndex {
 
   constructor(options: SqliteSearchIndexOptions) {
     this.#options = { startThread: startIndexThread, ...options }
+    this.#trouble = new IndexTrouble(options)
     this.#file = join(dirname(options.db.file), SEARCH_FILE)
   }
 
   async caughtUp(project?: Pick<Project, 'id'>): Promise<void> {
-    const { clock } = this.#options
+    if ((await this.catchUp(project)) === 'behind') throw this.#trouble.reason ?? behind()
+  }
+
+  async catchUp(project?: Pick<Project, 'id'>): Promise<CaughtUp> {
     const seq = await this.#lastChange(project)
-    if (this.#has(seq)) return
+    if (this.#has(seq)) return 'current'
+    try {
+      await this.#reach(seq)
+      return 'current'
+    } catch (error) {
+      if (error === this.#trouble.reason && this.#isWhole) return 'behind'
+      throw error
+    }
+  }
+
+  async #reach(seq: number): Promise<void> {
     if (this.#isStopped) throw behind()
+    if (this.#trouble.reason !== undefined) throw this.#trouble.reason
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const waiter = { seq, resolve, reject }
     this.#waiters.add(waiter)
     if (this.#isPlaced) this.#want(true)
     try {
-      if (!(await settlesWithin(clock, PATIENCE_MS, promise))) throw behind()
+      if (!(await settlesWithin(this.#options.clock, PATIENCE_MS, promise))) throw behind()
     } finally {
       this.#waiters.delete(waiter)
     }
@@ -111,15 +132,16 @@ export class SqliteSearchIndex implements SearchIndex {
     const unwatch = new OtherProcesses(db, clock).watch(() => this.#lookAtQueue())
     const wake = () => this.#whenWanted?.()
     signal.addEventListener('abort', wake)
+    this.#isPlaced = false
     try {
-      await this.#place()
       while (!signal.aborted) {
-        const { promise, resolve } = Promise.withResolvers<void>()
-        this.#whenWanted = resolve
-        if (this.#isWanted && this.#cancelGathering === undefined) resolve()
-        await promise
-        this.#whenWanted = undefined
-        if (!signal.aborted) await this.#runThread(signal)
+        try {
+          // What cannot be written can still be read, and stays where it is.
+          if (!this.#isPlaced || this.#isDamaged) await this.#place()
+          await this.#work(signal)
+        } catch (error) {
+          await this.#sitOut(error, signal)
+        }
       }
     } finally {
       unsubscribe()
@@ -130,6 +152,39 @@ export class SqliteSearchIndex implements SearchIndex {
       await this.#removal
       if (signal.aborted) this.#giveUp()
     }
+  }
+
+  /** Until the end, or until the index has to be made anew. */
+  async #work(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && !this.#isDamaged) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#whenWanted = resolve
+      if (this.#isWanted && this.#cancelGathering === undefined) resolve()
+      await promise
+      this.#whenWanted = undefined
+      if (!signal.aborted && !this.#isDamaged) await this.#runThread(signal)
+    }
+  }
+
+  /** A file that cannot be written is no fault of a note's, and nobody waits for it. */
+  async #sitOut(error: unknown, signal: AbortSignal): Promise<void> {
+    const reason = this.#trouble.meet(error)
+    if (reason === undefined) throw error
+    this.#isCareful = false
+    for (const waiter of this.#waiters) waiter.reject(reason)
+    await sleep(this.#options.clock, RETRY_MS, signal).catch(() => {})
+  }
+
+  /** A search found it. The thread may never do so: it need not read where that search did. */
+  #noticeDamage(error: unknown): unknown {
+    if (!this.#isPlaced || this.#isDamaged) return this.#trouble.reason ?? beingMade(error)
+    const judged = this.#trouble.judge(error)
+    if (judged !== 'make anew') return judged === 'wait' ? beingMade(error) : toStorageError(error)
+    this.#isDamaged = true
+    this.#isWhole = false
+    this.#whenWanted?.()
+    void this.#thread?.terminate()
+    return beingMade(error)
   }
 
   /** What another process queued is indexed before somebody searches, who would have to wait for all of it. */
@@ -154,7 +209,8 @@ export class SqliteSearchIndex implements SearchIndex {
     const { db, log } = this.#options
     const queue = await readQueueState(db)
     // It may be another file afterwards.
-    db.attach('search', null)
+    this.#isPlaced = false
+    db.attach(this.#side, null)
     const { done, isWhole, isNew } = placeIndexFile(this.#file, queue, this.#isDamaged)
     if (isNew && !isWhole)
       log.info('the search index is missing, of another version or not of this database: it is made anew')
@@ -162,7 +218,7 @@ export class SqliteSearchIndex implements SearchIndex {
     this.#done = done
     this.#isWhole = isWhole
     this.#settled = queue.removed
-    db.attach('search', this.#file)
+    db.attach(this.#side, this.#file)
     this.#isPlaced = true
     this.#answerWaiters()
     if (!this.#has(queue.last) || done > queue.removed || this.#waiters.size > 0) this.#want(true)
@@ -232,6 +288,8 @@ export class SqliteSearchIndex implements SearchIndex {
       this.#isCareful = status !== 0
       // Whoever was told to end and had to be ended did not fail; what it had not written is still in the queue.
       if (status === 0 || signal.aborted) return
+      // Ended from here, since a search found the file damaged.
+      if (this.#isDamaged && failure === undefined) return
       this.#isWanted = true
       // What is thrown there is trouble with a file, of which no note is guilty.
       if (failure === undefined || failure.code === 'ERR_WORKER_OUT_OF_MEMORY') this.#countDeath()
@@ -265,6 +323,7 @@ export class SqliteSearchIndex implements SearchIndex {
         this.#idle()
         break
       case 'settled':
+        this.#trouble.end()
         this.#remove(message.done)
         break
       case 'joined':
@@ -285,6 +344,7 @@ export class SqliteSearchIndex implements SearchIndex {
   }
 
   #advance(done: number, isWhole: boolean): void {
+    this.#trouble.ease()
     if (isWhole && !this.#isWhole) this.#options.log.info('the search index has all notes')
     this.#done = done
     this.#isWhole = isWhole
@@ -299,6 +359,7 @@ export class SqliteSearchIndex implements SearchIndex {
     const isWaitedFor = this.#waiters.size > 0
     if (isWaitedFor || this.#isWanted) this.#want(isWaitedFor)
     if (this.#done > this.#settled) this.#cancelSettling ??= clock.after(SETTLE_AFTER_MS, () => this.#settle())
+    else this.#trouble.end()
     this.#cancelJoining?.()
     if (!this.#isJoined) this.#cancelJoining = clock.after(JOIN_AFTER_MS, () => this.#join())
     this.#endWhenIdle()
@@ -336,10 +397,4 @@ export class SqliteSearchIndex implements SearchIndex {
   #logSkipped(noteId: number, reason: string): void {
     this.#options.log.error({ noteId, reason }, 'a note cannot be indexed: searches do not find it')
   }
-}
-
-function behind(): AppError {
-  return new AppError('unavailable', 'The search has not come to the latest changes yet: repeat the request', {
-    headers: { 'retry-after': '5' },
-  })
 }

@@ -49,6 +49,9 @@ const SCHEMA = [
   )`,
 ]
 
+/** How a statement names what is in it. */
+export const INDEX_TABLES = /\b(note_search|index_words|note_words)\b/
+
 export function openIndexFile(file: string): SqliteConnection {
   const connection = new SqliteConnection(file, { readOnly: false, cacheKib: CACHE_KIB })
   // What a crash of the machine takes away from the end is still in the queue.

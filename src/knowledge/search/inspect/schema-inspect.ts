@@ -37,7 +37,9 @@ const Rejection = Type.Object({
 
 export const QueryTrace = Type.Object({
   retrieval_mode: RetrievalMode,
-  degraded: Type.Boolean({ description: 'Meaning was asked for and could not be used.' }),
+  degraded: Type.Boolean({
+    description: 'Meaning was asked for and could not be used, or the index lacks the latest changes.',
+  }),
   question: nullable(
     Type.Object({
       tree: nullable(Type.Record(Type.String(), Type.Unknown(), { description: 'How the text was understood.' })),

@@ -125,8 +125,9 @@ export class MeaningSearch {
     const { reranker } = this.#semantic
     const isReranked = reranker !== null && page.offset < reranker.candidates
     const sorted = isReranked ? await rerankHits(db, reranker, project, spokenText(request), best) : best
-    const { question = request.question, isRelaxed = false } = found ?? {}
-    return { ...shown, question, isRelaxed, depth, isExpanded, isDegraded: isMute, hits: joinHits([sorted, ...others]) }
+    const { question = request.question, isRelaxed = false, isBehind = false } = found ?? {}
+    const isDegraded = isMute || isBehind
+    return { ...shown, question, isRelaxed, depth, isExpanded, isDegraded, hits: joinHits([sorted, ...others]) }
   }
 
   /** How many chunks, and rows by words, are looked at for the first results, for more of them, and so on up to the page. */
@@ -177,7 +178,7 @@ export class MeaningSearch {
 
   /** Rows that have some of the words of a plain question: the order, not the operator, brings those with all of them to the top. */
   async #words(project: Project, { question, filters }: MeaningRequest, limit: number) {
-    await this.#deps.searchIndex.caughtUp(project)
+    const isBehind = (await this.#deps.searchIndex.catchUp(project)) === 'behind'
     const some = anyWord(question)
     const main = { mode: 'text', question: some ?? question } as const
     const page = { limit, offset: 0 }
@@ -185,7 +186,7 @@ export class MeaningSearch {
     const { rows, statistics } = await this.#deps.db.read((snapshot) =>
       findRows(snapshot, project, main, filters, page, false),
     )
-    return { question: main.question, isRelaxed: some !== null, rows, statistics }
+    return { question: main.question, isRelaxed: some !== null, isBehind, rows, statistics }
   }
 }
 
