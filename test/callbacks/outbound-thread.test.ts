@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
@@ -182,6 +182,37 @@ test('what was under way in a thread that ended has failed, and the next request
   assert.equal((await courier.deliver(deliveryTo(receiver.url))).verdict.result, 'success')
   assert.equal(threads.length, 2)
 })
+
+test('what a thread that cannot be started was to send is no attempt, and is sent by the next one', async (t) => {
+  await using receiver = await startReceiver()
+  const unable = [
+    // Too many files are open, or no further thread may be begun.
+    () => {
+      throw new Error('ERR_WORKER_INIT_FAILED')
+    },
+    () => stillborn(),
+  ]
+  const outbound = new OutboundThread({ log, startThread: (data) => unable.pop()?.() ?? startOutboundThread(data) })
+  const courier = new Courier({ clock, outbound })
+  t.after(() => outbound.close())
+  while (unable.length > 0) {
+    await assert.rejects(courier.deliver(deliveryTo(receiver.url)), { code: 'unavailable', message: /ulimit -n/ })
+  }
+  assert.equal((await courier.deliver(deliveryTo(receiver.url))).verdict.result, 'success')
+})
+
+/** As Node tells of a thread for which it could open no file. */
+function stillborn(): Worker {
+  const thread = Object.assign(new EventEmitter(), { postMessage: () => {} })
+  queueMicrotask(() => {
+    thread.emit(
+      'error',
+      Object.assign(new Error('Worker initialization failure: EMFILE'), { code: 'ERR_WORKER_INIT_FAILED' }),
+    )
+    thread.emit('exit', 1)
+  })
+  return thread as unknown as Worker
+}
 
 function started(threads: Worker[], data: Parameters<typeof startOutboundThread>[0]): Worker {
   const thread = startOutboundThread(data)

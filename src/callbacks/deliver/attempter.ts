@@ -1,8 +1,10 @@
 import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
+import { OutageLog } from '../../platform/logging/outage-log.ts'
 import type { GiveUpSignal } from '../../platform/outbound/give-up.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Database } from '../../platform/storage/database.ts'
+import { isStorageAway } from '../../platform/storage/storage-errors.ts'
 import { attemptOutcome, terminalFailure, type Verdict } from '../destination/answer/verdict.ts'
 import type { Courier } from '../destination/send/courier.ts'
 import { requestHeaders } from '../destination/send/request-headers.ts'
@@ -48,16 +50,37 @@ export interface AttempterOptions {
 /** Makes one attempt: what is sent, where to, for how long, and what came of it. */
 export class Attempter {
   readonly #options: AttempterOptions
+  readonly #outage: OutageLog
 
   constructor(options: AttempterOptions) {
     this.#options = options
+    this.#outage = new OutageLog(options.log)
   }
 
   /**
-   * Null when there is nothing to attempt any more. `lapsed`: nothing was sent, because the claim might end before the attempt
-   * does; attempts may take longer than they could when it was made.
+   * Null when it could not be made, or there is nothing to attempt any more. `lapsed`: nothing was sent, because the claim might end
+   * before the attempt does; attempts may take longer than they could when it was made.
    */
   async attempt(lane: Lane, run: WaitingRun, signal: GiveUpSignal): Promise<Attempted | 'lapsed' | null> {
+    try {
+      const attempted = await this.#make(lane, run, signal)
+      this.#outage.over()
+      return attempted
+    } catch (error) {
+      // Broken off because the run was closed, or the server stops: nothing is wrong.
+      if (!signal.aborted) this.#tell(error, run)
+      return null
+    }
+  }
+
+  /** Storage that is away, or too many open files, keep all attempts from being made. */
+  #tell(error: unknown, { runId }: WaitingRun): void {
+    const message = 'an attempt could not be made'
+    if (isStorageAway(error)) this.#outage.tell({ err: error, runId }, message)
+    else this.#options.log.error({ err: error, runId }, message)
+  }
+
+  async #make(lane: Lane, run: WaitingRun, signal: GiveUpSignal): Promise<Attempted | 'lapsed' | null> {
     const { namespaces, lanes } = this.#options
     const namespace = namespaces.peekById(run.namespaceId) ?? (await namespaces.findById(run.namespaceId))
     if (namespace === null) return null

@@ -12,6 +12,7 @@
  */
 import { type Clock, MICROS_PER_MS, type Micros, settlesWithin } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
+import { OutageLog } from '../../platform/logging/outage-log.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { type Worker, WorkerStop } from '../../platform/supervisor/supervisor.ts'
 import type { BreakerPass } from '../destination/breaker.ts'
@@ -68,7 +69,7 @@ export class Dispatcher implements Worker {
   /** They wait until results are stored. */
   readonly #held = new Set<Lane>()
   #isRunning = false
-  #isAway = false
+  readonly #outage: OutageLog
 
   constructor(options: DispatcherOptions) {
     const { db, clock, log, lanes } = options
@@ -76,6 +77,7 @@ export class Dispatcher implements Worker {
     this.#isShared = db.engine === 'postgres'
     this.#claims = new Claims(options)
     this.#underWay = new UnderWay(log)
+    this.#outage = new OutageLog(log)
     this.#settler = new Settler({ db, clock, log, onCaughtUp: () => this.#letGo() })
     this.#timekeeper = new Timekeeper({
       db,
@@ -224,7 +226,7 @@ export class Dispatcher implements Worker {
     lane.hasMore = false
     try {
       const runs = await this.#claims.take(lane, limit)
-      this.#isAway = false
+      this.#outage.over()
       if (runs.length === limit) lane.hasMore = true
       const most = this.#isShared ? lane.fitting(runs) : runs.length
       for (const run of runs.slice(0, most)) lane.add(run)
@@ -233,10 +235,7 @@ export class Dispatcher implements Worker {
         await this.#claims.giveBack(runs.slice(most).map(({ runNumber }) => runNumber))
       }
     } catch (error) {
-      const facts = { err: error, destination: lane.destination }
-      // Once for all lanes and tries, until one has got some.
-      this.#options.log[this.#isAway ? 'debug' : 'error'](facts, 'due callbacks could not be read')
-      this.#isAway = true
+      this.#outage.tell({ err: error, destination: lane.destination }, 'due callbacks could not be read')
       lane.hasMore = true
       lane.wakeAt(this.#options.clock.now() + AFTER_ERROR_MS * MICROS_PER_MS, () => this.#pump(lane))
       return
@@ -262,15 +261,9 @@ export class Dispatcher implements Worker {
   }
 
   async #attempt(lane: Lane, run: WaitingRun, pass: BreakerPass): Promise<void> {
-    const { attempter, events, log } = this.#options
+    const { attempter, events } = this.#options
     const signal = lane.begin(run)
-    let attempted: Attempted | 'lapsed' | null = null
-    try {
-      attempted = await attempter.attempt(lane, run, signal)
-    } catch (error) {
-      // Broken off because the run was closed, or the server stops: nothing is wrong.
-      if (!signal.aborted) log.error({ err: error, runId: run.runId }, 'an attempt could not be made')
-    }
+    const attempted = await attempter.attempt(lane, run, signal)
     lane.end(run)
     // Whoever stops may have the answer already.
     const answer = attempted === 'lapsed' ? null : attempted

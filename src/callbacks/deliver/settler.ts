@@ -1,6 +1,7 @@
 import type { Clock } from '../../platform/clock/clock.ts'
 import { sleep } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
+import { OutageLog } from '../../platform/logging/outage-log.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import { isStorageAway } from '../../platform/storage/storage-errors.ts'
 import type { Settlement } from '../run/run.ts'
@@ -35,17 +36,18 @@ export class Settler {
   readonly #db: Database
   readonly #clock: Clock
   readonly #log: Logger
+  readonly #outage: OutageLog
   readonly #waiting: Waiting[] = []
   readonly #onCaughtUp: () => void
   #isRunning = false
   #isGivenUp = false
-  #isAway = false
 
   constructor({ db, clock, log, onCaughtUp }: SettlerOptions) {
     this.#db = db
     this.#onCaughtUp = onCaughtUp
     this.#clock = clock
     this.#log = log
+    this.#outage = new OutageLog(log)
   }
 
   /** Whether attempts end faster than their results are stored. */
@@ -96,15 +98,11 @@ export class Settler {
     while (!this.#isGivenUp) {
       try {
         const won = await writeTransitions(this.#db, part)
-        if (this.#isAway) this.#log.info('results of attempts are stored again')
-        this.#isAway = false
+        this.#outage.over('results of attempts are stored again')
         return won
       } catch (error) {
         if (!isStorageAway(error)) throw error
-        // Once for all tries: the disk that is full may be that of the log.
-        const level = this.#isAway ? 'debug' : 'error'
-        this.#log[level]({ err: error }, 'results of attempts cannot be stored; trying until storage is back')
-        this.#isAway = true
+        this.#outage.tell({ err: error }, 'results of attempts cannot be stored; trying until storage is back')
         await sleep(this.#clock, RETRY_MS)
       }
     }

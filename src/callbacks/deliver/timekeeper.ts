@@ -1,5 +1,6 @@
 import { type Clock, MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
+import { OutageLog } from '../../platform/logging/outage-log.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import type { Settlement, StoredRun, WaitingRun } from '../run/run.ts'
 import { writeTransitions } from '../run/store-transition.ts'
@@ -31,18 +32,19 @@ export interface TimekeeperOptions {
 export class Timekeeper {
   readonly #options: TimekeeperOptions
   readonly #timer: WakeTimer
+  readonly #outage: OutageLog
   #seenUntil: Micros = 0
   /** Of runs whose transition the database refused. */
   readonly #refused: Setbacks
   /** Whether some of them are due. */
   #isHeldUp = false
-  #isAway = false
   #isStopped = false
   #ticking: Promise<void> | null = null
 
   constructor(options: TimekeeperOptions) {
     this.#options = options
     this.#timer = new WakeTimer(options.clock)
+    this.#outage = new OutageLog(options.log)
     this.#refused = new Setbacks(options.clock)
   }
 
@@ -68,7 +70,7 @@ export class Timekeeper {
   }
 
   async #passTime(): Promise<void> {
-    const { db, clock, log } = this.#options
+    const { db, clock } = this.#options
     this.#isHeldUp = false
     try {
       const now = clock.now()
@@ -82,13 +84,10 @@ export class Timekeeper {
       if (this.#isHeldUp) this.wakeAt(now + AFTER_ERROR_MS * MICROS_PER_MS)
       if (next !== null && !(this.#isHeldUp && next <= now)) this.wakeAt(next)
       if (db.engine === 'postgres') this.wakeAt(now + LONGEST_SLEEP_MS * MICROS_PER_MS)
-      if (this.#isAway) log.info('timeouts and backoffs of callbacks are applied again')
-      this.#isAway = false
+      this.#outage.over('timeouts and backoffs of callbacks are applied again')
     } catch (error) {
-      // Once for all tries: the disk that is full may be that of the log.
-      const level = this.#isAway ? 'debug' : 'error'
-      log[level]({ err: error }, 'timeouts and backoffs of callbacks cannot be applied; trying until storage is back')
-      this.#isAway = true
+      const message = 'timeouts and backoffs of callbacks cannot be applied; trying until storage is back'
+      this.#outage.tell({ err: error }, message)
       this.wakeAt(clock.now() + AFTER_ERROR_MS * MICROS_PER_MS)
     }
   }

@@ -5,6 +5,8 @@
 import { Worker } from 'node:worker_threads'
 import { type Clock, SystemClock, settlesWithin } from '../clock/clock.ts'
 import type { Logger } from '../logging/logger.ts'
+import { OutageLog } from '../logging/outage-log.ts'
+import { NotBegun } from './not-begun.ts'
 import type { Exchanged, Outbound, OutboundRequest } from './outbound-request.ts'
 import { requestHead } from './request-bytes.ts'
 import { type FromOutboundThread, handedOver, MOST_TOGETHER, RequestPack, unpackAnswers } from './thread-messages.ts'
@@ -27,6 +29,7 @@ interface Underway {
 
 // A thread that is told to close ends at once, unless it hangs.
 const LONGEST_CLOSE_MS = 2_000
+const FAILED = 'the thread that sends requests failed'
 
 // In a bundle this module is part of the program, and the thread's own bundle lies beside it.
 const FILE = import.meta.url.endsWith('.ts') ? './outbound-worker.ts' : './outbound-worker.mjs'
@@ -42,6 +45,8 @@ export function startOutboundThread(workerData: Pick<OutboundThreadOptions, 'ext
 
 export class OutboundThread implements Outbound {
   readonly #options: OutboundThreadOptions
+  /** Of threads that cannot begin: each request that is tried begins one. */
+  readonly #outage: OutageLog
   readonly #underWay = new Map<number, Underway>()
   #worker: Worker | undefined
   #lastId = 0
@@ -52,6 +57,7 @@ export class OutboundThread implements Outbound {
 
   constructor(options: OutboundThreadOptions) {
     this.#options = options
+    this.#outage = new OutageLog(options.log)
   }
 
   send(request: OutboundRequest): Promise<Exchanged> {
@@ -105,7 +111,13 @@ export class OutboundThread implements Outbound {
     if (this.#closedBy !== null || this.#requests.length + this.#givenUp.length === 0) return
     const message = this.#requests.message(this.#givenUp)
     this.#forgetUnsent()
-    this.#worker ??= this.#start()
+    try {
+      this.#worker ??= this.#start()
+    } catch (error) {
+      this.#outage.tell({ err: error }, FAILED)
+      this.#breakOff(new NotBegun(error))
+      return
+    }
     this.#worker.postMessage(message, handedOver(message.bytes))
   }
 
@@ -115,18 +127,30 @@ export class OutboundThread implements Outbound {
   }
 
   #start(): Worker {
-    const { log, extraCa, startThread = startOutboundThread } = this.#options
+    const { extraCa, startThread = startOutboundThread } = this.#options
     const worker = startThread({ extraCa })
+    let isBegun = false
+    let failure: Error | undefined
+    worker.once('online', () => {
+      isBegun = true
+      this.#outage.over()
+    })
     worker.on('message', (message: FromOutboundThread) => this.#answer(message))
-    worker.on('error', (error) => log.error({ err: error }, 'the thread that sends requests failed'))
+    worker.on('error', (error: Error) => {
+      failure = error
+      this.#outage.tell({ err: error }, FAILED)
+    })
     worker.on('exit', () => {
       this.#worker = undefined
       this.#forgetUnsent()
-      // Whether they arrived nobody knows; whoever asked for them decides whether to ask again.
-      const error = new Error('the request was broken off')
-      for (const id of this.#underWay.keys()) this.#take(id)?.resolve({ error, address: null })
+      // Whether they arrived nobody knows, unless it never began; whoever asked for them decides whether to ask again.
+      this.#breakOff(isBegun ? new Error('the request was broken off') : new NotBegun(failure))
     })
     return worker
+  }
+
+  #breakOff(error: Error): void {
+    for (const id of this.#underWay.keys()) this.#take(id)?.resolve({ error, address: null })
   }
 
   #answer(message: FromOutboundThread): void {

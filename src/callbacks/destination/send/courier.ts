@@ -1,4 +1,6 @@
 import type { Clock } from '../../../platform/clock/clock.ts'
+import { AppError } from '../../../platform/errors/app-error.ts'
+import { isNotBegun } from '../../../platform/outbound/not-begun.ts'
 import { OutboundClient, type OutboundOptions } from '../../../platform/outbound/outbound-client.ts'
 import type { Exchanged, Outbound } from '../../../platform/outbound/outbound-request.ts'
 import { findTargetProblem } from '../address/find-target-problem.ts'
@@ -29,7 +31,7 @@ export class Courier {
     this.#outbound = options.outbound ?? (this.#client as OutboundClient)
   }
 
-  /** Makes one attempt. Rejects only when the signal is aborted or the courier is closed. */
+  /** Makes one attempt. Rejects only when the signal is aborted, the courier is closed, or this machine could not even try. */
   async deliver(request: DeliveryRequest): Promise<Delivery> {
     const { target, policy, headers, body, timeoutMs, signal } = request
     if (this.#isClosed) throw new Error('Nothing is sent any more: the server is stopping.')
@@ -50,6 +52,7 @@ export class Courier {
       isSuccessEnough: true,
       ...(signal && { signal }),
     })
+    if (isNotBegun(exchanged.error)) throw cannotTry(exchanged.error)
     const { answer, address } = exchanged
     const verdict = this.#judge(exchanged, request.maxDelayMs ?? DEFAULT_MAX_DELAY_MS)
     const snippet = answer === undefined || answer.body.byteLength === 0 ? '' : snippetOf(answer.body)
@@ -70,6 +73,15 @@ export class Courier {
     if (answer.status >= 200 && answer.status <= 299) return SUCCESS
     return readAnswer(answer, this.#clock.now(), maxDelayMs)
   }
+}
+
+/** No fault of the receiver's, and no attempt. */
+function cannotTry(cause: unknown): AppError {
+  return new AppError(
+    'unavailable',
+    'The server cannot open a connection right now: repeat the request, and look how many files it may have open (ulimit -n)',
+    { cause, headers: { 'retry-after': '5' } },
+  )
 }
 
 function pairsOf(headers: ReadonlyMap<string, string>): string[] {

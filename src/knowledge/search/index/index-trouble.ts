@@ -1,6 +1,7 @@
 import type { Clock } from '../../../platform/clock/clock.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
 import type { Logger } from '../../../platform/logging/logger.ts'
+import { OutageLog } from '../../../platform/logging/outage-log.ts'
 import { diskTrouble, isSomeCorruption, isStorageAway } from '../../../platform/storage/storage-errors.ts'
 
 const WORDS = {
@@ -16,7 +17,7 @@ const LEFT_ALONE_MS = 30_000
 export class IndexTrouble {
   readonly #clock: Clock
   readonly #log: Logger
-  #isLogged = false
+  readonly #outage: OutageLog
   #damagedMs = Number.NEGATIVE_INFINITY
   /** What whoever searches is told, until something was written. */
   reason: AppError | undefined
@@ -24,15 +25,14 @@ export class IndexTrouble {
   constructor({ clock, log }: { clock: Clock; log: Logger }) {
     this.#clock = clock
     this.#log = log
+    this.#outage = new OutageLog(log)
   }
 
   /** Undefined for every other failure. */
   meet(error: unknown): AppError | undefined {
     const reason = reasonOf(error)
     if (reason === undefined) return undefined
-    if (!this.#isLogged)
-      this.#log.error({ err: reason.cause ?? reason }, 'the search index cannot be written; trying until it can')
-    this.#isLogged = true
+    this.#outage.tell({ err: reason.cause ?? reason }, 'the search index cannot be written; trying until it can')
     this.reason = reason
     return reason
   }
@@ -44,8 +44,7 @@ export class IndexTrouble {
 
   end(): void {
     this.reason = undefined
-    if (this.#isLogged) this.#log.info('the search index is written again')
-    this.#isLogged = false
+    this.#outage.over('the search index is written again')
   }
 
   /** What is to be done about what a search found. `database`: it is not the index that is damaged. */

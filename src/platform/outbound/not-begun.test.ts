@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { isNotBegun, NotBegun } from './not-begun.ts'
+
+test('what no socket could be opened for was not begun, whatever it is wrapped in', () => {
+  const withCode = (code: string) => Object.assign(new Error('connect'), { code })
+  for (const error of [
+    new NotBegun(undefined),
+    withCode('EMFILE'),
+    new Error('fetch failed', { cause: withCode('ENFILE') }),
+    new AggregateError([withCode('ECONNREFUSED'), withCode('EMFILE')]),
+  ]) {
+    assert.equal(isNotBegun(error), true)
+  }
+  const circle = new Error('circle')
+  circle.cause = circle
+  for (const error of [undefined, new Error('no answer'), withCode('ECONNREFUSED'), circle]) {
+    assert.equal(isNotBegun(error), false)
+  }
+})
