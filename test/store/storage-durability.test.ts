@@ -112,6 +112,25 @@ describe('the writer of SQLite and the disk', () => {
     walLog.close()
   })
 
+  test('a disk so slow that all would have to wait is asked nothing until it is quicker', async () => {
+    const db = await openOver(opened, async () => {})
+    let elapsedMs = 0
+    let stepMs = 100
+    const clock = Object.assign(new SystemClock(), { elapsedMs: () => (elapsedMs += stepMs) })
+    const walLog = new SqliteLog(db.file, clock)
+    await walLog.sync()
+    assert.equal(walLog.sync(), undefined)
+    for (let count = 0; count < 100; count++) {
+      const synced = walLog.sync()
+      assert.ok(synced)
+      await synced
+    }
+    stepMs = 1
+    await walLog.sync()
+    assert.equal(walLog.sync(), undefined)
+    walLog.close()
+  })
+
   test('closing waits until the disk has everything', async () => {
     const sync = gate()
     const db = await openOver(opened, () => sync.opened)

@@ -10,8 +10,9 @@ const syncAll = promisify(fsync)
 const QUICK_MS = 0.3
 // What one sync took counts so much for what the next is expected to take: one that is late makes no slow disk.
 const SHARE = 0.25
-// So often a disk that was slow is asked whether it still is.
+// So often a disk that was slow is asked whether it still is, unless it was so slow that everybody would notice.
 const ASK_EVERY = 32
+const TOO_SLOW_TO_ASK_MS = 50
 
 /**
  * The write-ahead log of a SQLite file. With `synchronous = normal` SQLite writes a commit into it without waiting for the disk, and
@@ -26,6 +27,8 @@ export class SqliteLog {
   #descriptor: number | undefined
   #expectedMs = 0
   #sinceAsked = 0
+  /** What the last sync in the pool took. */
+  #pooledMs = 0
 
   /** `sync`: for tests of a disk that is slow, or fails. */
   constructor(file: string, clock: Clock, sync?: (descriptor: number) => Promise<void>) {
@@ -39,9 +42,13 @@ export class SqliteLog {
     if (this.#descriptor === undefined) return this.#openAndSync()
     if (this.#sync !== undefined) return this.#sync(this.#descriptor)
     const isSlow = this.#expectedMs >= QUICK_MS
-    if (isSlow && ++this.#sinceAsked < ASK_EVERY) return syncInPool(this.#descriptor)
-    this.#sinceAsked = 0
     const began = this.#clock.elapsedMs()
+    if (isSlow && (++this.#sinceAsked < ASK_EVERY || this.#pooledMs > TOO_SLOW_TO_ASK_MS)) {
+      return syncInPool(this.#descriptor).finally(() => {
+        this.#pooledMs = this.#clock.elapsedMs() - began
+      })
+    }
+    this.#sinceAsked = 0
     fdatasyncSync(this.#descriptor)
     const tookMs = this.#clock.elapsedMs() - began
     this.#expectedMs = isSlow ? tookMs : this.#expectedMs + SHARE * (tookMs - this.#expectedMs)
