@@ -151,6 +151,7 @@ export class SearchService {
         hits: found.hits.slice(0, page.limit),
         offset: page.offset,
         depth: wider.limit,
+        isExact: found.isExact && !isDegraded,
         hasMore: found.hits.length > page.limit,
         isDegraded,
       }
