@@ -8,10 +8,10 @@ const WORDS = {
   full: 'The disk that holds the data directory is full: free some space and repeat the request',
   failed: 'The search index cannot be written: check search.db in the data directory, its permissions and its disk',
 }
-// An index that was made anew and seems to be damaged again so soon is not what is damaged.
-const DAMAGED_AGAIN_MS = 600_000
-// One that is, as on a disk that fails, is not made anew without end.
+// One that is damaged again and again, as on a disk that fails, is not made anew without end.
 const LEFT_ALONE_MS = 30_000
+// A statement may also have met damage of the database itself, where another index does not help: twice as long each time.
+const LONGEST_LEFT_ALONE_MS = 3_600_000
 
 /** What keeps the index from being written, when it is a file and not a note. It is logged once, and once more when it is over. */
 export class IndexTrouble {
@@ -19,6 +19,7 @@ export class IndexTrouble {
   readonly #log: Logger
   readonly #outage: OutageLog
   #damagedMs = Number.NEGATIVE_INFINITY
+  #pauseMs = LEFT_ALONE_MS
   /** What whoever searches is told, until something was written. */
   reason: AppError | undefined
 
@@ -47,14 +48,15 @@ export class IndexTrouble {
     this.#outage.over('the search index is written again')
   }
 
-  /** What is to be done about what a search found. `database`: it is not the index that is damaged. */
-  judge(damage: unknown): 'make anew' | 'wait' | 'database' {
-    const isUnsure = isSomeCorruption(damage)
-    const now = this.#clock.elapsedMs()
-    if (now - this.#damagedMs < (isUnsure ? DAMAGED_AGAIN_MS : LEFT_ALONE_MS)) return isUnsure ? 'database' : 'wait'
-    this.#damagedMs = now
+  /** Whether the index is to be made anew for what a search found. */
+  isWorthAnother(damage: unknown): boolean {
+    const sinceMs = this.#clock.elapsedMs() - this.#damagedMs
+    if (sinceMs < (isSomeCorruption(damage) ? this.#pauseMs : LEFT_ALONE_MS)) return false
+    this.#damagedMs = this.#clock.elapsedMs()
+    if (sinceMs > LONGEST_LEFT_ALONE_MS) this.#pauseMs = LEFT_ALONE_MS
+    if (isSomeCorruption(damage)) this.#pauseMs = Math.min(LONGEST_LEFT_ALONE_MS, 2 * this.#pauseMs)
     this.#log.warn({ reason: String(damage) }, 'the search index is damaged: it is made anew')
-    return 'make anew'
+    return true
   }
 }
 
@@ -70,6 +72,12 @@ export function behind(): AppError {
 
 export function beingMade(cause: unknown): AppError {
   return unavailable('The search index was damaged and is being made anew: repeat the request', cause)
+}
+
+export function stillDamaged(cause: unknown): AppError {
+  const message =
+    'The search index, or the database file, is damaged: run "commonplace doctor", and repeat the request later'
+  return unavailable(message, cause)
 }
 
 function unavailable(message: string, cause?: unknown): AppError {

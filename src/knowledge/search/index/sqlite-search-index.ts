@@ -14,10 +14,9 @@ import type { Logger } from '../../../platform/logging/logger.ts'
 import { SEARCH_FILE } from '../../../platform/storage/open.ts'
 import { OtherProcesses } from '../../../platform/storage/other-processes.ts'
 import type { SideFile, SqliteDatabase } from '../../../platform/storage/sqlite.ts'
-import { toStorageError } from '../../../platform/storage/storage-errors.ts'
 import type { Project } from '../../note/note.ts'
 import { type FromIndexThread, startIndexThread, type ToIndexThread } from './index-thread.ts'
-import { behind, beingMade, IndexTrouble } from './index-trouble.ts'
+import { behind, beingMade, IndexTrouble, stillDamaged } from './index-trouble.ts'
 import type { CaughtUp, SearchIndex } from './search-index.ts'
 import { INDEX_TABLES, placeIndexFile } from './store-index-file.ts'
 import { lastQueued, lastQueuedOf, NOTE_QUEUED, readQueueState, removeQueued } from './store-search-queue.ts'
@@ -178,8 +177,7 @@ export class SqliteSearchIndex implements SearchIndex {
   /** A search found it. The thread may never do so: it need not read where that search did. */
   #noticeDamage(error: unknown): unknown {
     if (!this.#isPlaced || this.#isDamaged) return this.#trouble.reason ?? beingMade(error)
-    const judged = this.#trouble.judge(error)
-    if (judged !== 'make anew') return judged === 'wait' ? beingMade(error) : toStorageError(error)
+    if (!this.#trouble.isWorthAnother(error)) return stillDamaged(error)
     this.#isDamaged = true
     this.#isWhole = false
     this.#whenWanted?.()
