@@ -96,8 +96,10 @@ describe('commonplace restore', () => {
     const client = new pg.Client(database.url)
     await client.connect()
     const { rows } = await client.query("select 1 from note_search where document @@ 'bitter'::tsquery")
+    const known = await client.query("select reltuples from pg_class where relname = 'notes'")
     await client.end()
     assert.equal(rows.length, 1)
+    assert.equal(known.rows[0].reltuples, 1, 'PostgreSQL knows how much there is in the tables')
     await database.drop()
 
     const failing = await createDatabase({ migrated: true })

@@ -48,9 +48,8 @@ async function load(
 ): Promise<RowCounts> {
   // The file may be slow, and whoever restores may pause: nobody else uses the database.
   await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx.query)
-  await sql`lock table ${sql.join(tables.map(({ name }) => sql.table(name)))} in access exclusive mode`.execute(
-    tx.query,
-  )
+  const names = sql.join(tables.map(({ name }) => sql.table(name)))
+  await sql`lock table ${names} in access exclusive mode`.execute(tx.query)
   // Once more, now that nobody else can write: a server may have started since the first look.
   await refuseNonEmpty(tx, tables)
   for (const { name, seeded } of tables.toReversed())
@@ -66,6 +65,8 @@ async function load(
   await enforceAgain()
   const difference = firstDifference(counts, await countRows(tx, tables))
   if (difference !== undefined) throw damaged(file, difference)
+  // By itself PostgreSQL looks at new tables minutes later, and plans badly until then.
+  await sql`analyze ${names}`.execute(tx.query)
   await markRestored(tx, clock.now())
   return counts
 }
