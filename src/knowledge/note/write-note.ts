@@ -91,8 +91,10 @@ export async function createNote(
   const names = await addNames(tx, project, { note, aliases }, past)
   const known = found && withOwnNames(found, note, names)
   const outgoing = await replaceRelations(tx, project, note, state.parsed.links, { isNew: true, found: known })
-  const isAwaited = await bindForwardReferences(tx, project, note, names)
-  await replaceSearchRows(tx, note, state, true)
+  const [isAwaited] = await Promise.all([
+    bindForwardReferences(tx, project, note, names),
+    replaceSearchRows(tx, note, state, true),
+  ])
   await addToTally(tx, noteTally(project.id), 1)
   // A note that comes back was counted when it was new.
   if (again === undefined) await addToTally(tx, createdNotesTally(toRfc3339(now).slice(0, 10)), 1)
@@ -151,9 +153,12 @@ export async function changeNote(
     // What it is bound to stays; a link relative to the new folder may lead somewhere now.
     isMoved && !isBodyNew ? bindOwnLinks(tx, project, note) : undefined,
   ])
-  if (names !== null) await bindForwardReferences(tx, project, note, names)
-  if (isIndexed) await changeSearchRows(tx, await searchableBefore(tx, before, state), { note, text: state })
-  else await replaceSearchRows(tx, note, state, false)
+  await Promise.all([
+    names === null ? undefined : bindForwardReferences(tx, project, note, names),
+    isIndexed
+      ? searchableBefore(tx, before, state).then((old) => changeSearchRows(tx, old, { note, text: state }))
+      : replaceSearchRows(tx, note, state, false),
+  ])
   await finish(
     tx,
     context,

@@ -31,6 +31,8 @@ export function replaceSearchRows(tx: Transaction, note: Note, text: SearchableT
 
 async function writeRows(tx: Transaction, note: Note, text: SearchableText, isNew: boolean): Promise<void> {
   if (!isNew) await tx.send(deleteRows, rowRange(note.id))
+  // What was sent before goes out, and the server is at work while the rows are made.
+  await tx.breathe()
   for await (const rows of rowLists(searchRows(note, text), () => tx.breathe())) await tx.send(insertRows, { rows })
 }
 
@@ -40,6 +42,7 @@ async function writeRows(tx: Transaction, note: Note, text: SearchableText, isNe
  */
 export async function changeSearchRows(tx: Transaction, before: SearchableNote, after: SearchableNote): Promise<void> {
   const breathe = () => tx.breathe()
+  await breathe()
   const gone: number[] = []
   const rows = differingRows(searchRows(before.note, before.text), searchRows(after.note, after.text), {
     gone,
