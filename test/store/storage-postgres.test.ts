@@ -63,6 +63,23 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
     }
   }
 
+  test('a statement that was planned for a small table is planned anew when the table has grown', async () => {
+    const client = new PooledClient({ connectionString: database.url })
+    await client.connect()
+    await client.query('create table growing (id int primary key) with (autovacuum_enabled = false)')
+    await client.query('insert into growing values (0)')
+    await client.query('analyze growing')
+    const look = () => client.query({ name: 'look', text: 'select id from growing where id = $1', values: [0] })
+    const plan = async () => (await client.query('explain (costs off) execute look (0)')).rows[0]['QUERY PLAN']
+    for (let times = 0; times < 10; times++) await look()
+    await client.query('insert into growing select generate_series(1, 20000)')
+    assert.match(await plan(), /^Seq Scan/)
+    for (let times = 0; times < 1_000; times++) await look()
+    assert.match(await plan(), /^Index/)
+    await client.query('drop table growing')
+    await client.end()
+  })
+
   test('statements that are sent one after the other without waiting go out together', async () => {
     const client = new PooledClient({ connectionString: database.url, pipeline: true } as pg.ClientConfig)
     await client.connect()
