@@ -65,14 +65,15 @@ export async function replaceRelations(
   return views(note, rows, targets)
 }
 
-/** How many of the rows are stored already, of which the first are known; what is stored behind them is gone. */
+/** How many of the rows are stored already, the first of which are given; what is stored behind them is gone. */
 async function dropFromFirstDifference(
   tx: Transaction,
   noteId: number,
   rows: readonly RelationRow[],
-  stored: readonly RelationRow[],
+  firstStored: readonly RelationRow[],
 ): Promise<number> {
-  for (let first = 0; ; stored = await storedRelations(tx, noteId, first - 1)) {
+  for (let first = 0; ; first += RELATIONS_AT_ONCE) {
+    const stored = first === 0 ? firstStored : await storedRelations(tx, noteId, first - 1)
     const differs = stored.findIndex(
       (row, at) => rows[first + at] === undefined || !isSameRelation(row, rows[first + at] as RelationRow),
     )
@@ -81,7 +82,6 @@ async function dropFromFirstDifference(
       return first + differs
     }
     if (stored.length < RELATIONS_AT_ONCE) return first + stored.length
-    first += RELATIONS_AT_ONCE
   }
 }
 
