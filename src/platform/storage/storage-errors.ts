@@ -133,10 +133,7 @@ export function toStorageError(error: unknown): unknown {
   if (isAppError(error)) return error
   switch (sqliteCode((error ?? {}) as EngineError)) {
     case SQLITE.FULL:
-      return unavailable(
-        'The disk that holds the data directory is full: free some space and repeat the request',
-        error,
-      )
+      return diskFull(error)
     case SQLITE.BUSY:
     case SQLITE.LOCKED:
       return unavailable('Another process keeps the database locked: repeat the request', error)
@@ -183,6 +180,11 @@ export function toStorageError(error: unknown): unknown {
 /** Whether the same would be taken later: nothing is wrong with what was to be written. */
 export function isStorageAway(error: unknown): error is AppError {
   return isAppError(error, 'unavailable') || isAppError(error, 'aborted')
+}
+
+/** What whoever wanted something written is told. */
+export function diskFull(cause: unknown): AppError {
+  return unavailable('The disk that holds the data directory is full: free some space and repeat the request', cause)
 }
 
 function unavailable(message: string, cause: unknown): AppError {

@@ -2,12 +2,9 @@ import type { Clock } from '../../../platform/clock/clock.ts'
 import { AppError } from '../../../platform/errors/app-error.ts'
 import type { Logger } from '../../../platform/logging/logger.ts'
 import { OutageLog } from '../../../platform/logging/outage-log.ts'
-import { diskTrouble, isSomeCorruption, isStorageAway } from '../../../platform/storage/storage-errors.ts'
+import { diskFull, diskTrouble, isSomeCorruption, isStorageAway } from '../../../platform/storage/storage-errors.ts'
 
-const WORDS = {
-  full: 'The disk that holds the data directory is full: free some space and repeat the request',
-  failed: 'The search index cannot be written: check search.db in the data directory, its permissions and its disk',
-}
+const FAILED = 'The search index cannot be written: check search.db in the data directory, its permissions and its disk'
 // One that is damaged again and again, as on a disk that fails, is not made anew without end.
 const LEFT_ALONE_MS = 30_000
 // A statement may also have met damage of the database itself, where another index does not help: twice as long each time.
@@ -63,7 +60,8 @@ export class IndexTrouble {
 function reasonOf(error: unknown): AppError | undefined {
   if (isStorageAway(error)) return error
   const trouble = diskTrouble(error)
-  return trouble === undefined ? undefined : unavailable(WORDS[trouble], error)
+  if (trouble === 'full') return diskFull(error)
+  return trouble === 'failed' ? unavailable(FAILED, error) : undefined
 }
 
 export function behind(): AppError {
