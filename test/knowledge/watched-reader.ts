@@ -1,17 +1,26 @@
 import { CompiledQuery, sql } from 'kysely'
 import type { Reader, Transaction } from '../../src/platform/storage/database.ts'
+import type { Statement } from '../../src/platform/storage/statement.ts'
 
 export interface SeenStatement {
   sql: string
   parameters: readonly unknown[]
 }
 
+function asSeen<Input extends object>(
+  { engine }: Reader,
+  statement: Statement<Input, unknown>,
+  input: Input,
+): SeenStatement {
+  const { sql: text, bind } = statement.prepared(engine)
+  return { sql: text, parameters: bind(input) }
+}
+
 /** The same data, and which prepared statements were put to it. */
 export function watchedReader(reader: Reader): { reader: Reader; statements: SeenStatement[] } {
   const statements: SeenStatement[] = []
   const run: Reader['run'] = (statement, input) => {
-    const prepared = statement.prepared(reader.engine)
-    statements.push({ sql: prepared.sql, parameters: prepared.bind(input) })
+    statements.push(asSeen(reader, statement, input))
     return reader.run(statement, input)
   }
   return { reader: { engine: reader.engine, query: reader.query, run }, statements }
@@ -21,8 +30,7 @@ export function watchedReader(reader: Reader): { reader: Reader; statements: See
 export function watchedWriter(tx: Transaction): { writer: Transaction; statements: SeenStatement[] } {
   const statements: SeenStatement[] = []
   const send: Transaction['send'] = (statement, input) => {
-    const prepared = statement.prepared(tx.engine)
-    statements.push({ sql: prepared.sql, parameters: prepared.bind(input) })
+    statements.push(asSeen(tx, statement, input))
     return tx.send(statement, input)
   }
   const writer = new Proxy(tx, {
