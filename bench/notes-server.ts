@@ -78,6 +78,19 @@ export function writeLoads(
   }
 }
 
+/** How many milliseconds it takes to move all of the notes to another folder. */
+export async function moveAll({ product, base }: NotesServer, notes: number): Promise<number> {
+  const began = performance.now()
+  const answer = await fetch(`${product.url}${base}/move-directory`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ source_directory: 'notes', destination_directory: 'elsewhere/deep' }),
+  })
+  const { successful_moves: moved } = (await answer.json()) as { successful_moves: number }
+  if (moved !== notes) throw new Error(`${moved} notes were moved`)
+  return performance.now() - began
+}
+
 /** Bare routes over a database of their own. */
 export async function startYardstick(databaseUrl?: string): Promise<ServerProcess> {
   const directory = benchDirectory()

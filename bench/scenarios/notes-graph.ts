@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite'
-import { startWithNotes, TOKEN } from '../notes-server.ts'
+import { moveAll, startWithNotes, TOKEN } from '../notes-server.ts'
 import { median, type Scenario } from '../scenario.ts'
 
 const NOTES = 10_000
@@ -16,9 +16,10 @@ const EDGES = `
 export const scenario: Scenario = {
   description: `the graph of ${NOTES} notes with ${LINKS} links each against reading its rows and JSON.stringify, and moving a folder with all of them, SQLite`,
   async run(say) {
-    const { product, directory, base: path } = await startWithNotes(say, NOTES, { links: LINKS })
+    const server = await startWithNotes(say, NOTES, { links: LINKS })
+    const { product, directory, base: path } = server
     const base = `${product.url}${path}`
-    const headers = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' }
+    const headers = { authorization: `Bearer ${TOKEN}` }
     const db = new DatabaseSync(`${directory}/commonplace.db`, { readOnly: true })
 
     const ours: number[] = []
@@ -40,15 +41,7 @@ export const scenario: Scenario = {
     }
     db.close()
 
-    const began = performance.now()
-    const answer = await fetch(`${base}/move-directory`, {
-      method: 'POST',
-      headers,
-      body: JSON.stringify({ source_directory: 'notes', destination_directory: 'elsewhere/deep' }),
-    })
-    const { successful_moves: moved } = (await answer.json()) as { successful_moves: number }
-    const moveMs = performance.now() - began
-    if (moved !== NOTES) throw new Error(`${moved} notes were moved`)
+    const moveMs = await moveAll(server, NOTES)
     await product.stop()
     const times = median(ours.map((ms, round) => ms / (theirs[round] as number)))
     return {

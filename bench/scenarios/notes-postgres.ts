@@ -1,7 +1,7 @@
 import { createDatabase } from '../../test/support/postgres-database.ts'
 import { loadPost } from '../load.ts'
 import { sampleNote } from '../notes-data.ts'
-import { type NotesServer, startWithNotes, startYardstick, TOKEN, writeLoads } from '../notes-server.ts'
+import { moveAll, type NotesServer, startWithNotes, startYardstick, TOKEN, writeLoads } from '../notes-server.ts'
 import { median, type Scenario } from '../scenario.ts'
 
 const NOTES = 10_000
@@ -30,7 +30,7 @@ export const scenario: Scenario = {
       if (round > 0) say(`round ${round} of ${ROUNDS}`)
     }
     const graphMs = median(await graphTimes(server))
-    const moveMs = await moveTime(server)
+    const moveMs = await moveAll(server, NOTES)
     await Promise.all([server.product.stop(), bare.stop()])
     await Promise.all(databases.map((database) => database.drop()))
     const of = (name: keyof typeof work) => rates.get(name) as number[]
@@ -84,16 +84,4 @@ async function graphTimes({ product, base }: NotesServer): Promise<number[]> {
     times.push(performance.now() - began)
   }
   return times
-}
-
-async function moveTime({ product, base }: NotesServer): Promise<number> {
-  const began = performance.now()
-  const answer = await fetch(`${product.url}${base}/move-directory`, {
-    method: 'POST',
-    headers: { ...HEADERS, 'content-type': 'application/json' },
-    body: JSON.stringify({ source_directory: 'notes', destination_directory: 'elsewhere/deep' }),
-  })
-  const { successful_moves: moved } = (await answer.json()) as { successful_moves: number }
-  if (moved !== NOTES) throw new Error(`${moved} notes were moved`)
-  return performance.now() - began
 }
