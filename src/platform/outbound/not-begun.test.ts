@@ -14,7 +14,7 @@ test('what no socket could be opened for was not begun, whatever it is wrapped i
   }
   const circle = new Error('circle')
   circle.cause = circle
-  for (const error of [undefined, new Error('no answer'), withCode('ECONNREFUSED'), circle]) {
+  for (const error of [undefined, new Error('no answer'), withCode('ECONNREFUSED'), withCode('ENOBUFS'), circle]) {
     assert.equal(isNotBegun(error), false)
   }
 })

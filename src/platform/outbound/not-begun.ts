@@ -6,8 +6,8 @@ export class NotBegun extends Error {
   }
 }
 
-// No further socket may be opened, or there is no memory for one.
-const NO_SOCKET = new Set(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM'])
+// No further socket may be opened. Not ENOBUFS or ENOMEM: those may also end a request that is half sent.
+const NO_SOCKET = new Set(['EMFILE', 'ENFILE'])
 const DEEPEST_CAUSE = 8
 
 /** Whether it failed before it began, for want of something that this machine has too little of. */
