@@ -204,6 +204,20 @@ eachDatabase('the job engine', ({ open, openAgain }) => {
     assert.equal((await bench.rows()).length, 3)
   })
 
+  it('claims nothing when it is told to stop while it looks for work', async () => {
+    const db = await open()
+    const bench = jobBench(db)
+    const kind = jobKind<number>('late')
+    const seen = recording(kind, bench.engine)
+    await bench.turn()
+    await bench.add({ kind, payload: 1 })
+    const before = await bench.rows()
+    const looking = bench.engine.tick()
+    const stop = bench.engine.stop({ drainMs: 1_000 })
+    await Promise.all([looking, stop])
+    assert.deepEqual([await bench.rows(), seen], [before, []])
+  })
+
   it('stops within its time even when storage does not answer any more', async () => {
     const db = await open()
     const storage = interruptible(db)

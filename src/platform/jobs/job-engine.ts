@@ -251,7 +251,8 @@ export class JobEngine {
       lane.nextDueAt = upcoming.next_due_at ?? NEVER
       if (upcoming.first_due_at !== null && upcoming.first_due_at <= now) due.push(lane)
     }
-    if (due.length > 0) await this.#claim(due, now)
+    // A stop while this looked leaves them to others: the reason may be that this process no longer knows what they mean.
+    if (due.length > 0 && this.#stop === undefined) await this.#claim(due, now)
   }
 
   async #claim(due: Lane[], now: Micros): Promise<void> {
