@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { benchDirectory } from './bench-directory.ts'
 import { cloneNotes } from './clone-notes.ts'
+import { cloneNotesOnPostgres } from './clone-notes-postgres.ts'
 import { fillNotes } from './fill-notes.ts'
 import { loadPost } from './load.ts'
 import { sampleNote } from './notes-data.ts'
@@ -24,7 +25,7 @@ export interface NotesServer {
 export interface NotesServerOptions {
   links?: number
   databaseUrl?: string
-  /** So many times as many notes, on SQLite, by copying rows. */
+  /** So many times as many notes, by copying rows. */
   times?: number
   env?: Record<string, string>
 }
@@ -44,12 +45,16 @@ export async function startWithNotes(
   await (await startProduct(directory, env)).stop()
   say(`filling ${notes} notes`)
   const { projectId, noteIds: filled } = await fillNotes(directory, notes, { links, databaseUrl })
-  const noteIds = times === 1 ? filled : cloneNotes(directory, times, say)
+  const noteIds = times === 1 ? filled : await cloneAll()
   const product = await startProduct(directory, env)
   const base = `/v2/${projectId}/knowledge`
   const pathsFile = join(directory, 'paths.txt')
   writeFileSync(pathsFile, noteIds.map((id) => `${base}/entities/${id}`).join('\n'))
   return { product, directory, base, noteIds, pathsFile }
+
+  function cloneAll(): string[] | Promise<string[]> {
+    return databaseUrl === undefined ? cloneNotes(directory, times, say) : cloneNotesOnPostgres(databaseUrl, times, say)
+  }
 }
 
 /** Creating notes like those that are there, and adding a line to any of those. */
