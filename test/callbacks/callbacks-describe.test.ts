@@ -113,9 +113,21 @@ eachServer(
         message: 'handler error (UNAVAILABLE)',
         applicationFailureInfo: {},
       })
-      const delayMs =
-        Date.parse(info.nextAttemptScheduleTime as string) - Date.parse(info.lastAttemptCompleteTime as string)
+      const delayMs = msBetween(info.lastAttemptCompleteTime, info.nextAttemptScheduleTime)
       assert.ok(delayMs >= 0.8 * 3_600_000 && delayMs <= 3_600_000, String(delayMs))
+    })
+
+    test('waits as long as the receiver asks for, up to the longest delay of the run where it has one of its own', async () => {
+      for (const [id, retryPolicy, delayMs] of [
+        ['patient', { maximumInterval: '36000s' }, 18_000_000],
+        ['hasty', { maximumInterval: '10s' }, 10_000],
+        ['ordinary', {}, 3_600_000],
+      ] as const) {
+        await using busy = await startReceiver({ answer: { status: 503, headers: { 'retry-after': '18000' } } })
+        await callbacks().startRun(id, { callback: { nexus: { url: busy.url } }, retryPolicy })
+        const info = await callbacks().untilState(id, 'BACKING_OFF')
+        assert.equal(msBetween(info.lastAttemptCompleteTime, info.nextAttemptScheduleTime), delayMs, id)
+      }
     })
 
     test('of a refused one has the failure that ended it', async () => {
@@ -195,3 +207,7 @@ eachServer(
   },
   { env: { COMMONPLACE_CALLBACKS__BREAKER__CONSECUTIVE_FAILURES: '0' } },
 )
+
+function msBetween(earlier = '', later = ''): number {
+  return Date.parse(later) - Date.parse(earlier)
+}

@@ -13,7 +13,7 @@ import type { AttemptRecord, WaitingRun } from '../run/run.ts'
 import type { Sendable } from '../run/sendable.ts'
 import { findCompletionBytes, findInput } from '../run/store-runs.ts'
 import { openSendable, StoredCallbackUnreadable } from '../run/stored-callback.ts'
-import type { RetryPolicy } from '../state/retry-policy.ts'
+import { type RetryPolicy, withGiven } from '../state/retry-policy.ts'
 import type { RunEvent } from '../state/run-event.ts'
 import { admitAttempt, attemptTimeoutMicros } from '../state/run-record.ts'
 import { claimNeededUntil } from './claims.ts'
@@ -148,7 +148,7 @@ export class Attempter {
       headers: requestHeaders(facts),
       body: completion.body,
       timeoutMs,
-      maxDelayMs: retry.maximumMicros / MICROS_PER_MS,
+      maxDelayMs: withGiven(retry, record.retryPolicy).maximumMicros / MICROS_PER_MS,
       signal,
     })
     const endedAt = clock.now()
