@@ -63,6 +63,18 @@ test('the first rule that matches decides, also when it refuses plain http', () 
   assert.equal(judge(rules, 'http://other.example/'), 'allowed')
 })
 
+test('a host that is called by https only is so in every spelling', () => {
+  const rules = [allow('strict.example'), allow('strict.example:8080'), allow('127.0.0.1'), allow('*', true)]
+  for (const host of ['strict.example.', '%73trict.example', '\uff53trict.example', 'strict\u3002example']) {
+    assert.equal(judge(rules, `http://${host}/`), 'insecure', host)
+    assert.equal(judge(rules, `http://${host}:8080/`), 'insecure', host)
+    assert.equal(judge(rules, `http://${host}:8081/`), 'allowed', host)
+    assert.equal(judge(rules, `https://${host}/`), 'allowed', host)
+  }
+  assert.equal(judge(rules, 'http://0x7f.1/'), 'insecure')
+  assert.equal(judge([allow('127.0.0.1')], 'https://0x7f.1/'), 'no match')
+})
+
 test('without a rule that matches nothing is allowed', () => {
   assert.equal(judge([], 'https://example.org/'), 'no match')
   assert.equal(judge([allow('a.example'), allow('b.example', true)], 'https://example.org/'), 'no match')

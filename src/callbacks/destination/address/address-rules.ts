@@ -8,12 +8,22 @@ export interface AddressRule {
 
 /** Why the rules refuse the target; undefined when they let it pass. The first rule that matches decides. */
 export function findRuleProblem(rules: readonly AddressRule[], { url, authority }: Target): string | undefined {
+  const isSecure = url.protocol === 'https:'
   for (const { pattern, allow_insecure } of rules) {
-    if (pattern === '' || !matchesPattern(pattern.toLowerCase(), authority)) continue
-    if (url.protocol === 'https:' || allow_insecure) return undefined
-    return `callback url is insecure: "${authority}" may be called by https only`
+    const matches = (text: string) => pattern !== '' && matchesPattern(pattern.toLowerCase(), text)
+    if (isSecure || allow_insecure) {
+      if (matches(authority)) return undefined
+      // Another spelling of a host that is called by https only, such as `%61.example`, is no way around that.
+    } else if (matches(authority) || matches(meant(url, authority))) {
+      return `callback url is insecure: "${authority}" may be called by https only`
+    }
   }
   return `callback url does not match any allowed address: "${authority}"`
+}
+
+/** The host that is called in the end, with the port as it was written. */
+function meant({ hostname }: URL, authority: string): string {
+  return hostname.replace(/\.$/, '') + (/:\d*$/.exec(authority)?.[0] ?? '')
 }
 
 /** Each literal piece is taken at its first place, the last one at the end: no piece is ever tried twice. */
