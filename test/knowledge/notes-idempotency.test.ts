@@ -71,6 +71,18 @@ describe('Idempotency-Key', () => {
     await notes.api.post(alias, 422, { body: { title: 'Another' }, headers })
   })
 
+  test('is one however the id of the project is written', async () => {
+    const headers = { 'idempotency-key': 'ids-in-any-spelling' }
+    const body = { title: 'Ids in any spelling' }
+    const first = await notes.post(body, 201, { headers })
+    const id = notes.projectId
+    for (const spelled of [id.toUpperCase(), id.replaceAll('-', ''), id.replaceAll('-', '').toUpperCase()]) {
+      const again = await notes.api.post(`/v2/${spelled}/knowledge/entities`, 201, { body, headers })
+      assert.equal(again.headers.get('idempotent-replayed'), 'true', spelled)
+      assert.equal(again.text, first.text)
+    }
+  })
+
   test('is one for each project', async () => {
     const headers = { 'idempotency-key': 'in-two-projects' }
     const wish = { title: 'In both' }

@@ -15,6 +15,20 @@ export function parseId<B extends string>(text: string): Id<B> | undefined {
   return UUID.test(lower) ? (lower as Id<B>) : undefined
 }
 
+const BARE = /^[0-9a-f]{32}$/
+
+/** The same where upper case and missing hyphens are forgiven; null when the text is no UUID. */
+export function idSpelled(text: string): string | null {
+  if (isUuid(text)) return text
+  const lower = text.toLowerCase()
+  if (isUuid(lower)) return lower
+  return BARE.test(lower) ? hyphenated(lower) : null
+}
+
+function hyphenated(hex: string): string {
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+}
+
 // Random digits are drawn in bulk, and the digits of a millisecond are written once: an id is mostly one concatenation.
 const POOL = Buffer.alloc(4_096)
 const DIGITS_PER_ID = 16

@@ -11,6 +11,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { ERROR_CODES } from '../../errors/codes.ts'
 import { blankSecrets } from '../../idempotency/blank-secrets.ts'
 import { type Answer, type Claim, type Idempotency, type Remake, subjectOf } from '../../idempotency/idempotency.ts'
+import { idSpelled } from '../../ids/uuid.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { toAppError } from '../failure/to-app-error.ts'
 import type { HttpPlatform } from '../platform.ts'
@@ -159,7 +160,7 @@ function subjectFor({ userId, kind }: Principal): string {
   return userId === null ? kind : subjectOf(userId)
 }
 
-/** An operation has one path here, however many it is reached by. */
+/** An operation has one path here, however many it is reached by, and however its ids are written. */
 function routeOf({ method, raw, params, routeOptions }: FastifyRequest): string {
   const url = routeOptions.config.operation?.url
   const path = url === undefined ? pathOf(raw.url ?? '/') : filledIn(url, params as Record<string, string>)
@@ -167,7 +168,11 @@ function routeOf({ method, raw, params, routeOptions }: FastifyRequest): string 
 }
 
 function filledIn(url: string, params: Record<string, string>): string {
-  return url.replaceAll(/:(\w+)|\*$/g, (part, name = part) => encodeURIComponent(params[name] ?? ''))
+  return url.replaceAll(/:(\w+)|\*$/g, (part, name = part) => spelled(params[name] ?? ''))
+}
+
+function spelled(param: string): string {
+  return idSpelled(param) ?? encodeURIComponent(param)
 }
 
 function contentOf({ raw, body }: FastifyRequest): string {
