@@ -41,6 +41,13 @@ test('If-Match lets the current version pass and nothing else', () => {
   }
 })
 
+test('If-Match that lost its quotes is told of them, not to read again', () => {
+  for (const header of ['v1', 'v0, v1', ''])
+    assert.throws(() => requireMatch(header, '"v1"', 'strong'), /with its quotes/)
+  for (const header of ['"v0"', 'W/"v1"']) assert.throws(() => requireMatch(header, '"v1"', 'strong'), /read it again/)
+  assert.throws(() => requireMatch('*', null, 'strong'), /read it again/)
+})
+
 test('the best coding that the caller takes is chosen', () => {
   assert.equal(codingFor('gzip, deflate, br'), 'br')
   assert.equal(codingFor('gzip;q=1.0, *;q=0'), 'gzip')

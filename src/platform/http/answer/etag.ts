@@ -1,6 +1,10 @@
 import { hash } from 'node:crypto'
 import { AppError } from '../../errors/app-error.ts'
 
+const NOT_CURRENT = 'does not name the current version: read it again and repeat'
+// A checksum without its quotes is the usual mistake, and reading it again would not help.
+const NO_TAG = 'has no tag: repeat the ETag of the answer with its quotes, as "v1", or send *'
+
 /** A weak tag over the uncompressed body: the same document in another coding is the same document. */
 export function weakETag(body: string | Buffer): string {
   return `W/"${hash('sha1', body, 'base64url')}"`
@@ -22,7 +26,8 @@ export function requireMatch(
 ): void {
   if (header === undefined) return
   if (current !== null && (header.trim() === '*' || namesIt(header, current, comparison))) return
-  throw new AppError('precondition_failed', 'If-Match does not name the current version: read it again and repeat')
+  const hasTag = header.includes('"') || header.trim() === '*'
+  throw new AppError('precondition_failed', `If-Match ${hasTag ? NOT_CURRENT : NO_TAG}`)
 }
 
 function namesIt(header: string, current: string, comparison: 'weak' | 'strong'): boolean {
