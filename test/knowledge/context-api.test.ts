@@ -75,6 +75,8 @@ test('context tells of a note, its facts and what it is related to', async () =>
   assert.deepEqual((await memory('recent?type=observation&timeframe=today')).metadata.total_observations, 2)
   const several = await memory('recent?type=entity,observation&type=relation')
   assert.deepEqual(several.metadata.types, ['entity', 'observation', 'relation'])
+  const any = await memory('recent?type=&depth=1&timeframe=7d&page=1&page_size=10&max_related=10')
+  assert.deepEqual(any.results, (await memory('recent')).results, 'no value is no filter')
   const wrong = [
     'depth=6',
     'depth=-1',

@@ -42,6 +42,7 @@ test('folders come and go with their notes, and a note can be read as it is stor
     assert.deepEqual(names(await list(`dir_name=${encodeURIComponent(dir)}`)), ['deep', 'Log.md'], dir)
   }
   assert.deepEqual(names(await list('depth=3&file_name_glob=*l*')), ['docs', 'deep', 'Plan.md'])
+  assert.deepEqual(await list('dir_name=/&depth=1&file_name_glob=&sort='), root, 'no value is no filter')
   const page = await list('depth=10&page=2&page_size=2')
   assert.deepEqual(names(page), ['Log.md', 'Plan.md'])
   assert.deepEqual([page.total, page.has_more], [5, true])

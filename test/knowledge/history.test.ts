@@ -85,6 +85,7 @@ test('every version of a note can be listed, read and compared', async () => {
   assert.match(diff.diff, /\n\+three\n$/)
   const { body: last } = await api.get(`${urlOf(first)}/revisions/diff`, 200)
   assert.deepEqual([last.from, last.to], [2, 3])
+  assert.deepEqual((await api.get(`${urlOf(first)}/diff?from=1&to=3`, 200)).body, diff, 'beside restore, too')
 })
 
 test('versions and notes that are not there are not found, and bad questions are refused', async () => {

@@ -8,6 +8,7 @@ const shared = {
   type: Type.Optional(
     Type.Array(itemType, {
       maxItems: 3,
+      allowEmptyValue: true,
       description: 'What to list, `entity` without it; may be repeated, or hold several with commas between them.',
     }),
   ),

@@ -7,13 +7,14 @@ export const FolderFilters = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 255,
+      allowEmptyValue: true,
       description: 'Which files, such as `*.md`; folders are always listed.',
     }),
   ),
   sort: Type.Optional(
     Type.Union(
       (['title_asc', 'title_desc', 'updated_asc', 'updated_desc'] as const).map((value) => Type.Literal(value)),
-      { description: 'Of the files; by file name without it.' },
+      { allowEmptyValue: true, description: 'Of the files; by file name without it.' },
     ),
   ),
   page: Type.Optional(Type.Integer({ minimum: 1, maximum: 10_000_000, default: 1 })),

@@ -62,7 +62,7 @@ export function revisionRoutes(server: FastifyInstance, deps: KnowledgeDeps): vo
 
   operation(server, {
     method: 'GET',
-    ...projectUrls('/knowledge/entities/:entity_id/revisions/diff'),
+    ...projectUrls('/knowledge/entities/:entity_id/revisions/diff', '/knowledge/entities/:entity_id/diff'),
     operationId: 'DiffRevisions',
     summary: 'Compare two versions of a note',
     description: 'Without parameters, what the last change did.',

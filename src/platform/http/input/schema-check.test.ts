@@ -197,6 +197,20 @@ test('a query string is read by its schema, strictly, and what is not named is i
   ])
 })
 
+test('a parameter of a query that may be empty counts as not given when it is', () => {
+  const sort = Type.Union([Type.Literal('name'), Type.Literal('email')], { allowEmptyValue: true, default: 'name' })
+  const kind = Type.Array(Type.Union([Type.Literal('note'), Type.Literal('folder')]), { allowEmptyValue: true })
+  const glob = Type.String({ minLength: 1, allowEmptyValue: true })
+  const schema = Type.Object({ sort: Type.Optional(sort), kind: Type.Optional(kind), glob: Type.Optional(glob) })
+  const values = new TextValues(schema, 'query')
+  assert.deepEqual(values.read({ sort: '', kind: '', glob: '' }), { value: { sort: 'name' } })
+  assert.deepEqual(values.read({ sort: 'email', kind: 'note', glob: 'a' }), {
+    value: { sort: 'email', kind: ['note'], glob: 'a' },
+  })
+  assert.ok('error' in values.read({ sort: ' ' }))
+  assert.ok('error' in values.read({ kind: 'note,' }))
+})
+
 test('a number in a query is written in digits, and a long text that is none is refused without ado', () => {
   const values = new TextValues(Type.Object({ share: Type.Number() }), 'query')
   const read = (share: string) => {

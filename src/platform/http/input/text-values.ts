@@ -11,7 +11,8 @@ const NUMBER = /^-?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,3})
 
 /**
  * Reads a query string or path parameters by their schema. Text is read strictly: `1e3`, `0x10` or a blank is no
- * integer and `1` is no boolean. Parameters that the schema does not name are ignored, as the contracts ask.
+ * integer and `1` is no boolean. Parameters that the schema does not name are ignored, as the contracts ask. One with
+ * `allowEmptyValue` may be there without a value, as forms send it: it counts as not given.
  */
 export class TextValues {
   readonly #part: Problem['part']
@@ -29,7 +30,7 @@ export class TextValues {
     const repeated: Problem[] = []
     for (const [name, schema] of this.#properties) {
       const text = Object.hasOwn(texts, name) ? texts[name] : undefined
-      if (text === undefined) {
+      if (text === undefined || (text === '' && schema.allowEmptyValue === true)) {
         if (schema.default !== undefined) value[name] = schema.default
       } else if (schema.type === 'array') {
         const items = schema.items as JsonSchema

@@ -14,6 +14,7 @@ interface Parameter {
   required: boolean
   schema: JsonSchema
   description?: string
+  allowEmptyValue?: true
 }
 
 export interface OpenApiOperation {
@@ -258,13 +259,17 @@ function errorResponse(surface: Surface): object {
 
 function parameters(place: 'path' | 'query', schema: JsonSchema | undefined, schemas: Record<string, JsonSchema>) {
   const required = (schema?.required ?? []) as string[]
-  return Object.entries((schema?.properties ?? {}) as Record<string, JsonSchema>).map(([name, one]) => ({
-    name: name === '*' ? REST : name,
-    in: place,
-    required: place === 'path' || required.includes(name),
-    ...(one.description && { description: one.description }),
-    schema: hoist(one, schemas),
-  }))
+  const properties = Object.entries((schema?.properties ?? {}) as Record<string, JsonSchema>)
+  return properties.map(
+    ([name, { allowEmptyValue, ...one }]): Parameter => ({
+      name: name === '*' ? REST : name,
+      in: place,
+      required: place === 'path' || required.includes(name),
+      ...(one.description && { description: one.description }),
+      ...(allowEmptyValue === true && { allowEmptyValue }),
+      schema: hoist(one, schemas),
+    }),
+  )
 }
 
 /** A schema with an `$id` is written once, under `components`, and referred to. */
