@@ -162,6 +162,22 @@ describe('PUT /entities/{id} of a note that is there', () => {
     assert.equal((await notes.get(other.external_id)).permalink, 'wanted')
   })
 
+  test('changes nothing at all when a text comes back as it was read, whatever blank lines are around it', async () => {
+    const bodies = ['x', 'x\n', '\n\nx \n\n', '# H\r\n\r\n- [a] b [[C]]\r\n', '\n', '  ']
+    for (const [number, content] of bodies.entries()) {
+      const wish = { title: `Read and sent back ${number}`, directory: 'put' }
+      const made = await notes.create({ ...wish, content, entity_metadata: { due: null, tags: ['t'] } })
+      const { body } = await notes.put(made.external_id, { ...wish, content: made.content }, 200)
+      assert.deepEqual(body, made, JSON.stringify(content))
+      const changed = await notes.put(made.external_id, { ...wish, content: `${made.content}more\n\n` }, 200)
+      assert.equal(
+        bodyOf(changed.body),
+        `${content.replace(/^\n+/, '')}more`,
+        'another text has no blank lines around it',
+      )
+    }
+  })
+
   test('may differ only in case from what it was, and never takes the path of another note', async () => {
     const note = await notes.create({ title: 'case', directory: 'letters' })
     const { body } = await notes.put(note.external_id, { title: 'CASE', directory: 'Letters' }, 200)

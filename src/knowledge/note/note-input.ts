@@ -35,6 +35,8 @@ export interface PreparedNote {
   /** Keys to take away. */
   removed: readonly string[]
   body: string
+  /** The same with the blank lines around it, as it was sent. */
+  sentBody: string
   parsed: ParsedBody
 }
 
@@ -48,6 +50,7 @@ export async function prepareNote(input: NoteInput, settings: KnowledgeSettings)
   const { yaml, body } = splitText(content)
   refuseLongContent(content, body)
   const own = yaml === null ? {} : parseYaml(yaml)
+  const sentBody = yaml === null ? content : body
   const ownBody = yaml === null ? content : trimBlankLines(body)
   const given = without(cleanMetadata(input.metadata ?? {}), OWN_KEYS)
   const removed = Object.keys(given).filter((key) => given[key] === null)
@@ -59,6 +62,7 @@ export async function prepareNote(input: NoteInput, settings: KnowledgeSettings)
     metadata: without({ ...own, ...given }, [...OWN_KEYS, ...removed]),
     removed,
     body: ownBody,
+    sentBody,
     parsed: await readBody(ownBody),
   }
 }

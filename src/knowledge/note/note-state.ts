@@ -45,7 +45,9 @@ export function newState(note: PreparedNote, permalink: string | null): NoteStat
 
 /** The new body under the old frontmatter, in which only what differs is written anew. */
 export function replacedState(before: NoteWithContent, note: PreparedNote, permalink: string | null): NoteState {
-  const { filePath, body, parsed } = note
+  const { filePath, sentBody, parsed } = note
+  // Whoever sends a text back as it was read changes nothing, its blank lines included.
+  const body = sentBody === splitText(before.content).body ? sentBody : note.body
   const old = stateOf(metadataOf(before), filePath)
   const own = { title: note.title, type: note.noteType ?? old.noteType, permalink }
   const values = Object.entries(note.metadata).filter(([, value]) => value !== null)
