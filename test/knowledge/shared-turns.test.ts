@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { type SharedChange, SharedTurns } from '../../src/knowledge/note/shared-turns.ts'
 import { AppError, isAppError } from '../../src/platform/errors/app-error.ts'
 import type { Database, Transaction } from '../../src/platform/storage/database.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
+import { statement } from '../../src/platform/storage/statement.ts'
 import { tempDir } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { postgresUnavailable } from '../support/postgres.ts'
@@ -116,5 +118,48 @@ describe('changes that take turns on PostgreSQL', {
     assert.equal(runs, 2)
     assert.deepEqual(await made(), [])
     assert.equal(await turns.make(inserting(4)), 4)
+  })
+
+  test('so they are when one was refused before the database asked for all of them again', async () => {
+    const asksAgain = statement(() => sql`do $$ begin raise sqlstate '40001'; end $$`)
+    let runs = 0
+    let alone = 0
+    const change: SharedChange<void, string> = {
+      async together(tx) {
+        if (++runs > 1) throw Object.assign(new Error('terminating connection'), { code: '57P01' })
+        await tx.send(asksAgain, {})
+        throw new AppError('conflict', 'It is taken')
+      },
+      alone: async () => void alone++,
+    }
+    let isSettled = false
+    const settled = Promise.allSettled([turns.make(change), turns.make(change)]).finally(() => {
+      isSettled = true
+    })
+    // It is made again after a pause.
+    for (; !isSettled; await nextTurn()) await clock.advance(1)
+    assert.ok((await settled).every((one) => one.status === 'rejected' && isAppError(one.reason, 'unavailable')))
+    assert.deepEqual([runs, alone], [2, 0])
+  })
+
+  test('after a failure they are made alone, but wait together for a database that does not answer', async () => {
+    const refused = inserting(1, () => {
+      throw new AppError('conflict', 'It is taken')
+    })
+    const away = new AppError('unavailable', 'Storage does not answer right now')
+    let alone = 0
+    const lost: SharedChange<number, string> = {
+      together: () => Promise.reject(Object.assign(new Error('terminating connection'), { code: '57P01' })),
+      async alone() {
+        alone++
+        throw away
+      },
+    }
+    const all = await Promise.allSettled([refused, lost, lost, lost, lost].map((change) => turns.make<unknown>(change)))
+    assert.deepEqual(
+      all.map((one) => one.status === 'rejected' && isAppError(one.reason, 'unavailable')),
+      [false, true, true, true, true],
+    )
+    assert.equal(alone, 1)
   })
 })

@@ -66,7 +66,11 @@ export class SharedTurns<Context> {
     const next = this.#waiting.shift()
     if (next === undefined) return
     this.#aloneLeft = Math.max(0, this.#aloneLeft - 1)
-    await next.change.alone().then(next.resolve, next.reject)
+    await next.change.alone().then(next.resolve, (error: unknown) => {
+      // Each would wait for storage as long as this one did, one after the other: they do so together.
+      if (isAppError(error, 'unavailable')) this.#aloneLeft = 0
+      next.reject(error)
+    })
   }
 
   /** False when one of them failed: all of them wait again, and nothing has happened. */
@@ -77,8 +81,13 @@ export class SharedTurns<Context> {
     const onRefused = () => {
       isRefused = true
     }
+    const make = (tx: Transaction) => {
+      // The database may have asked for it again since one was refused.
+      isRefused = false
+      return this.#makeSome(tx, some, onRefused)
+    }
     try {
-      const values = await db.write((tx) => this.#makeSome(tx, some, onRefused), { isolation: 'read committed' })
+      const values = await db.write(make, { isolation: 'read committed' })
       this.#waiting.unshift(...some.slice(values.length))
       for (const [at, value] of values.entries()) some[at]?.resolve(value)
       return true
