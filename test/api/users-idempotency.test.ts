@@ -65,6 +65,10 @@ describe('Idempotency-Key', () => {
     assert.notEqual(one.body.data.id, two.body.data.id)
     const again = await admin.post(`/api/v2/roles/${a.body.data.id}/clone`, 200, clone('A2', 'clone'))
     assert.equal(again.body.data.id, one.body.data.id)
+    const upper = await admin.post(`/api/v2/roles/${a.body.data.id.toUpperCase()}/clone`, 200, clone('A2', 'clone'))
+    assert.equal(upper.body.data.id, one.body.data.id, 'the same id in upper case')
+    await admin.post(`/api/v2/roles/${a.body.data.id.replaceAll('-', '')}/clone`, 404, clone('A3', 'no-hyphens'))
+    await admin.post(`/api/v2/roles/${a.body.data.id}/clone`, 200, clone('A3', 'no-hyphens'))
   })
 
   test('refuses another body with 422 and its own text', async () => {

@@ -11,7 +11,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { ERROR_CODES } from '../../errors/codes.ts'
 import { blankSecrets } from '../../idempotency/blank-secrets.ts'
 import { type Answer, type Claim, type Idempotency, type Remake, subjectOf } from '../../idempotency/idempotency.ts'
-import { idSpelled } from '../../ids/uuid.ts'
+import { idSpelled, parseId } from '../../ids/uuid.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { toAppError } from '../failure/to-app-error.ts'
 import type { HttpPlatform } from '../platform.ts'
@@ -72,7 +72,7 @@ export function idempotentHooks(
     preHandler(request, reply, done) {
       const key = request.headers['idempotency-key']
       if (key === undefined || request.principal === null) return done()
-      const place = { subject: subjectFor(request.principal), route: routeOf(request), key: String(key) }
+      const place = { subject: subjectFor(request.principal), route: routeOf(request, surface), key: String(key) }
       const keyed = { ...place, content: contentOf(request) }
       idempotency.begin(keyed, remake && ((kept) => remake(request, kept))).then((verdict) => {
         if (verdict.kind === 'first') {
@@ -161,18 +161,19 @@ function subjectFor({ userId, kind }: Principal): string {
 }
 
 /** An operation has one path here, however many it is reached by, and however its ids are written. */
-function routeOf({ method, raw, params, routeOptions }: FastifyRequest): string {
+function routeOf({ method, raw, params, routeOptions }: FastifyRequest, surface: Surface): string {
   const url = routeOptions.config.operation?.url
-  const path = url === undefined ? pathOf(raw.url ?? '/') : filledIn(url, params as Record<string, string>)
+  const path = url === undefined ? pathOf(raw.url ?? '/') : filledIn(url, params as Record<string, string>, surface)
   return `${method} ${path.length > LONGEST_PATH ? hash('sha256', path) : path}`
 }
 
-function filledIn(url: string, params: Record<string, string>): string {
-  return url.replaceAll(/:(\w+)|\*$/g, (part, name = part) => spelled(params[name] ?? ''))
+function filledIn(url: string, params: Record<string, string>, surface: Surface): string {
+  return url.replaceAll(/:(\w+)|\*$/g, (part, name = part) => spelled(params[name] ?? '', surface))
 }
 
-function spelled(param: string): string {
-  return idSpelled(param) ?? encodeURIComponent(param)
+/** Only knowledge forgives missing hyphens: elsewhere such an id is another one, which nobody has. */
+function spelled(param: string, surface: Surface): string {
+  return (surface === 'knowledge' ? idSpelled(param) : parseId(param)) ?? encodeURIComponent(param)
 }
 
 function contentOf({ raw, body }: FastifyRequest): string {
