@@ -8,6 +8,8 @@ import type { CallbackPolicy } from '../settings.ts'
 import { invalid } from './invalid.ts'
 import { setOwn } from './set-own.ts'
 
+const LEAST_TOKEN_LIMIT = 8_192
+
 /** What holds in a namespace. */
 export interface CallbackRules {
   policy: CallbackPolicy
@@ -62,7 +64,14 @@ function foldHeader({ header, token }: Callback_Nexus, maxBytes: number): Record
   if (bytes > maxBytes) {
     throw invalid(`callback header size is ${bytes} bytes, which exceeds the limit of ${maxBytes}`)
   }
+  checkTokenSize(token, Math.max(maxBytes, LEAST_TOKEN_LIMIT))
   return folded
+}
+
+/** It becomes a header, and no receiver takes one of any length. Not counted with the caller's: those may be forbidden altogether. */
+function checkTokenSize(token: string, maxBytes: number): void {
+  const bytes = Buffer.byteLength(token)
+  if (bytes > maxBytes) throw invalid(`callback token size is ${bytes} bytes, which exceeds the limit of ${maxBytes}`)
 }
 
 const LONGEST_SHOWN = 60

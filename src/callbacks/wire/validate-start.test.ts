@@ -121,6 +121,7 @@ const STEPS: { row: string; wrong: Json; words: string[]; code?: ErrorCode; rule
   { row: '10', wrong: nexus({ header: { a: 'a\u0001b' } }), words: ['header "a"', 'control characters'] },
   { row: '10', wrong: nexus({ header: { a: '\u0085' } }), words: ['header "a"', 'control characters'] },
   { row: '11', wrong: nexus({ header: { a: long(8192) } }), words: ['header size', '8193', '8192'] },
+  { row: '11', wrong: nexus({ token: long(8193) }), words: ['token size', '8193', '8192'] },
   { row: '13', wrong: { scheduleToCloseTimeout: '-1s' }, words: ['schedule_to_close_timeout', 'negative'] },
   { row: '13', wrong: { scheduleToCloseTimeout: '-0.5s' }, words: ['schedule_to_close_timeout', 'negative'] },
   {
@@ -254,6 +255,22 @@ test('headers that the server makes by itself do not count for the limit of a ca
       readMessage(StartCallbackExecutionRequestSchema, { ...GOOD, ...nexus({ header: {} }), completion }),
       rules,
     )
+  }
+})
+
+test('a token may be as long as headers may, and never less than they may by default', () => {
+  validate(nexus({ token: long(8192) }))
+  for (const [limit, fits] of [
+    [0, 8192],
+    [20_000, 20_000],
+  ] as const) {
+    const start = (bytes: number) =>
+      validateStart(
+        readMessage(StartCallbackExecutionRequestSchema, { ...GOOD, ...nexus({ header: {}, token: long(bytes) }) }),
+        rulesWith({ header_max_size: limit }),
+      )
+    start(fits)
+    assert.throws(() => start(fits + 1), /token size/)
   }
 })
 
