@@ -33,11 +33,11 @@ test('query parameters are read by both spellings, and unknown ones are ignored'
   assert.deepEqual([camel.pageSize, camel.nextPageToken, camel.query], [5, Uint8Array.of(0, 1, 2), 'a'])
 })
 
-test('flags of a query are set by their name alone', () => {
-  for (const value of ['', 'true', '1']) {
+test('flags of a query are set by their name alone, or by a value in any case', () => {
+  for (const value of ['', 'true', '1', 'True', 'TRUE', 't']) {
     assert.equal(readQueryRequest(Describe, { includeInput: value }, PATH).includeInput, true)
   }
-  for (const value of ['false', '0']) {
+  for (const value of ['false', '0', 'False', 'FALSE', 'f']) {
     assert.equal(readQueryRequest(Describe, { includeInput: value }, PATH).includeInput, false)
   }
   assertRefused(() => readQueryRequest(Describe, { includeInput: 'maybe' }, PATH), 'includeInput must be true or false')
@@ -61,4 +61,5 @@ test('the short form is on unless the query turns it off', () => {
   assert.deepEqual(readFlags({}), { shorthand: true, pretty: false })
   assert.deepEqual(readFlags({ noPayloadShorthand: '', pretty: 'true' }), { shorthand: false, pretty: true })
   assert.deepEqual(readFlags({ noPayloadShorthand: 'false', pretty: '0' }), { shorthand: true, pretty: false })
+  assert.deepEqual(readFlags({ noPayloadShorthand: 'False', pretty: 'FALSE' }), { shorthand: true, pretty: false })
 })

@@ -10,13 +10,9 @@ export type QueryValues = Readonly<Record<string, string | readonly string[] | u
 /** Fields by their names in lowerCamelCase. */
 export type PathValues = Readonly<Record<string, string>>
 
-const BOOLS = new Map([
-  ['true', true],
-  ['1', true],
-  ['', true],
-  ['false', false],
-  ['0', false],
-])
+/** In any case: some clients write `True`. The name alone says yes. */
+const YES = new Set(['', 'true', 't', '1'])
+const NO = new Set(['false', 'f', '0'])
 
 /** A request whose body is the message. What the path says wins over the same field of the body. */
 export function readBodyRequest<Desc extends DescMessage>(
@@ -55,7 +51,7 @@ export function readFlags(query: QueryValues): TextOptions {
 
 function hasFlag(query: QueryValues, name: string): boolean {
   const value = Object.hasOwn(query, name) ? query[name] : undefined
-  return value !== undefined && value !== 'false' && value !== '0'
+  return value !== undefined && !(typeof value === 'string' && NO.has(value.toLowerCase()))
 }
 
 /** What the path says wins over the same field of what was read. */
@@ -81,7 +77,13 @@ export function withPath<Desc extends DescMessage>(
 
 function fieldText(field: DescField, name: string, value: string | readonly string[]): unknown {
   if (typeof value !== 'string') throw withinField(new WireProblem('is given more than once'), name)
-  if (field.scalar === ScalarType.BOOL) return BOOLS.get(value) ?? value
+  if (field.scalar === ScalarType.BOOL) return boolOf(value)
   // A plus sign that was not percent-encoded arrives as a space.
   return field.scalar === ScalarType.BYTES ? value.replaceAll(' ', '+') : value
+}
+
+/** What says neither is left to be refused. */
+function boolOf(value: string): boolean | string {
+  const word = value.toLowerCase()
+  return YES.has(word) ? true : NO.has(word) ? false : value
 }
