@@ -180,6 +180,9 @@ test('a query string is read by its schema, strictly, and what is not named is i
     id: ['a'],
     sort: 'name',
   })
+  for (const [text, open] of Object.entries({ true: true, True: true, FALSE: false, False: false })) {
+    assert.deepEqual(read({ open: text }), { 'page[size]': 10, open }, text)
+  }
   assert.deepEqual(read({ id: ['a', 'b'] }), { 'page[size]': 10, id: ['a', 'b'] })
   assert.deepEqual(read({ id: 'a,b' }), { 'page[size]': 10, id: ['a,b'] }, 'a comma may belong to a text')
   for (const kind of ['note,folder', ['note', 'folder']]) {

@@ -9,6 +9,12 @@ const INTEGER = /^-?\d{1,15}$/
 // With bounds, and a dot before the second digits: what could be read in two ways takes long to be refused.
 const NUMBER = /^-?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,3})?$/
 
+// In any case: clients in Python write `True`.
+const BOOLEANS = new Map([
+  ['true', true],
+  ['false', false],
+])
+
 /**
  * Reads a query string or path parameters by their schema. Text is read strictly: `1e3`, `0x10` or a blank is no
  * integer and `1` is no boolean. Parameters that the schema does not name are ignored, as the contracts ask. One with
@@ -59,7 +65,7 @@ function toValue(text: string, schema: JsonSchema): unknown {
     case 'number':
       return NUMBER.test(text) ? Number(text) : text
     case 'boolean':
-      return text === 'true' ? true : text === 'false' ? false : text
+      return BOOLEANS.get(text.toLowerCase()) ?? text
     default:
       return text
   }
