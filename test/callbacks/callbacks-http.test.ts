@@ -193,6 +193,13 @@ describe('requests over HTTP', () => {
     await callbacks.startRun('large', { completion: { success: 'x'.repeat(2 * MIB - 100) } })
   })
 
+  test('that are empty have no media type that could be wrong', async () => {
+    await callbacks.startRunning('empty-body')
+    // What `curl -d ''` sends.
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    await callbacks.api.post(callbacks.at('empty-body', '/terminate'), 200, { body: '', headers })
+  })
+
   test('in another media type or coding are 415', async () => {
     for (const headers of [
       { 'content-type': 'text/plain' },
