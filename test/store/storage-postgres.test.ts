@@ -211,6 +211,36 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
     await quick.close()
   })
 
+  test('what may take any time does so while the server is at work on it, and ends when the server knows nothing of it', async () => {
+    await using proxy = await startTcpProxy(database.url)
+    const quick = new PostgresDatabase({ ...options, url: proxy.url, answerTimeoutMs: SILENCE_MS })
+    await quick.open()
+    await quick.write((tx) => sql`select pg_sleep(3.5)`.execute(tx.query), { alone: true })
+    const lost = [
+      quick.write(
+        async (tx) => {
+          await put(tx, 'unheard', 1)
+          proxy.forgetConnections()
+          await put(tx, 'unheard', 2)
+        },
+        { alone: true },
+      ),
+      quick.read(
+        async (snapshot) => {
+          await itemValue(snapshot, 'wanted')
+          proxy.forgetConnections()
+          await itemValue(snapshot, 'wanted')
+        },
+        { isLong: true },
+      ),
+    ]
+    for (const one of lost) await assert.rejects(one, (error) => isAppError(error, 'unavailable'))
+    proxy.speakAgain()
+    await eventually(() => quick.write((tx) => put(tx, 'unheard', 3)))
+    assert.equal(await itemValue(db, 'unheard'), 3)
+    await quick.close()
+  })
+
   test('a process that falls silent in the middle of a change keeps others waiting for a while, not for ever', async () => {
     const silent = new PostgresDatabase({ ...options, url: database.url, silentWriterMs: SILENCE_MS })
     await silent.open()

@@ -6,6 +6,8 @@ export interface TcpProxy extends AsyncDisposable {
   url: string
   /** From here on nothing arrives any more, and nobody is told: as when a machine or a cable is gone. */
   fallSilent(): void
+  /** The same for the connections there are: as when another machine takes over. Those made later work. */
+  forgetConnections(): void
   /** What was held back arrives. */
   speakAgain(): void
 }
@@ -37,6 +39,9 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
     url: Object.assign(new URL(url), { hostname: '127.0.0.1', port: String(port) }).href,
     fallSilent() {
       isSilent = true
+      for (const socket of sockets) socket.pause()
+    },
+    forgetConnections() {
       for (const socket of sockets) socket.pause()
     },
     speakAgain() {

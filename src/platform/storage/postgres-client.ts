@@ -57,11 +57,20 @@ export class PooledClient extends pg.Client {
     return super.query(...args)
   }) as pg.Client['query']
 
+  /** Nobody waits for an answer any longer: all that was asked fails. */
+  giveUp(): void {
+    this.#stream.destroy()
+  }
+
+  get #stream(): Duplex {
+    return (this as unknown as { connection: { stream: Duplex } }).connection.stream
+  }
+
   /** What is written from now on goes out when nothing is left to do at this moment. */
   #gather(): void {
     if (this.#isGathering) return
     this.#isGathering = true
-    const { stream } = (this as unknown as { connection: { stream: Duplex } }).connection
+    const stream = this.#stream
     stream.cork()
     process.nextTick(() => {
       this.#isGathering = false

@@ -6,6 +6,7 @@ import type { Database, Reader, ReadOptions, Transaction, WriteOptions } from '.
 import { kyselyOver } from './kysely-over.ts'
 import { addressFor, PooledClient } from './postgres-client.ts'
 import { PostgresListener, SIGNAL_CHANNEL } from './postgres-listener.ts'
+import { isBackendAtWork, LongAnswers } from './postgres-long-answers.ts'
 import { refuseUnfit, SESSION_SETTINGS } from './postgres-session.ts'
 import { type Ask, PostgresTransaction } from './postgres-transaction.ts'
 import { Signals } from './signals.ts'
@@ -17,7 +18,8 @@ const TRIES = 10
 const FIRST_RETRY_MS = 2
 const CONNECT_TIMEOUT_MS = 5_000
 // A server or a network that fails without a word leaves connections on which nothing ever arrives. Whoever asked is
-// told so after this time, and the connection is given up. What is known to be long may take any time.
+// told so after this time, and the connection is given up. What is known to be long may take any time, as long as the server, which is
+// asked that often, is at work on it.
 const ANSWER_TIMEOUT_MS = 30_000
 const PING_TIMEOUT_MS = 2_000
 const ANY_TIME_MS = 2_147_483_647
@@ -29,6 +31,8 @@ const SILENT_WRITER_MS = 20_000
 const LIMITS = ['statement_timeout', 'lock_timeout', 'transaction_timeout']
 const NO_LIMITS = noLimits(LIMITS)
 const NO_LIMITS_OF_READERS = noLimits([...LIMITS, 'idle_in_transaction_session_timeout'])
+// Not as the connection was told: a pooler in between tells a number of its own.
+const OWN_PID = 'select pg_backend_pid() as pid'
 // A connection that breaks while it is lent out reports so as well as through its query.
 const IGNORE = () => {}
 
@@ -57,6 +61,7 @@ export class PostgresDatabase implements Database {
   readonly query: Kysely<Tables>
   readonly #url: string
   readonly #connection: pg.ClientConfig
+  readonly #answerTimeoutMs: number
   readonly #silentWriterMs: number
   readonly #pool: pg.Pool
   readonly #clock: Clock
@@ -77,6 +82,7 @@ export class PostgresDatabase implements Database {
     }
     this.#url = url
     this.#connection = connection
+    this.#answerTimeoutMs = answerTimeoutMs
     this.#silentWriterMs = silentWriterMs
     this.#clock = clock
     this.#log = log
@@ -191,14 +197,15 @@ export class PostgresDatabase implements Database {
       throw toStorageError(error)
     }
     client.on('error', IGNORE)
-    const ask: Ask = (query) => client.query(isLong ? withTimeout(query, ANY_TIME_MS) : query)
+    const begun = client.query(`begin ${mode}${isLong ? `; ${OWN_PID}` : ''}`)
+    // Whatever is wrong with it is wrong with the statement behind it, which somebody waits for.
+    begun.catch(() => {})
+    const answers = isLong ? this.#longAnswers(client, begun) : undefined
+    const ask: Ask = (query) => answers?.of(client.query(withTimeout(query, ANY_TIME_MS))) ?? client.query(query)
     const tx = new PostgresTransaction(ask)
     let broken: Error | undefined
     let committed = false
     try {
-      const begun = ask({ text: `begin ${mode}` })
-      // Whatever is wrong with it is wrong with the statement behind it, which somebody waits for.
-      begun.catch(() => {})
       const value = await work(tx)
       await begun
       for (const { topic, body } of tx.signals) {
@@ -222,10 +229,23 @@ export class PostgresDatabase implements Database {
       broken = isConnectionLost(error) ? (error as Error) : await failureOf(client.query('rollback'))
       throw isAskedForAgain(error) ? error : toStorageError(error)
     } finally {
+      answers?.end()
       client.removeListener('error', IGNORE)
       client.release(broken)
       if (committed) this.#callBack(tx.commitCallbacks)
     }
+  }
+
+  #longAnswers(client: pg.PoolClient, begun: Promise<unknown>): LongAnswers {
+    return new LongAnswers({
+      clock: this.#clock,
+      everyMs: this.#answerTimeoutMs,
+      isAtWork: async () => isBackendAtWork(this.#connection, pidOf(await begun)),
+      giveUp: () => {
+        this.#log.warn('PostgreSQL is not at work on what a connection waits for, which is given up')
+        ;(client as unknown as PooledClient).giveUp()
+      },
+    })
   }
 
   // NOTE The change is durable whatever a callback does; a defect in one must not turn success into an error.
@@ -247,6 +267,11 @@ export class PostgresDatabase implements Database {
       throw toStorageError(error)
     }
   }
+}
+
+/** Of the answers to several statements the last is that to `OWN_PID`. */
+function pidOf(begun: unknown): number {
+  return (begun as pg.QueryResult<{ pid: number }>[]).at(-1)?.rows[0]?.pid as number
 }
 
 /** For the transaction that it stands in. */
