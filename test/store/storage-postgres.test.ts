@@ -211,6 +211,22 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
     await quick.close()
   })
 
+  test('a connection that is lost while it is handed from one to the next fails what is asked of it, and nothing else', async () => {
+    await using proxy = await startTcpProxy(database.url)
+    const narrow = new PostgresDatabase({ ...options, url: proxy.url, poolSize: 1 })
+    await narrow.open()
+    const fields = Buffer.from('SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0')
+    const head = Buffer.from('E\0\0\0\0')
+    head.writeInt32BE(fields.length + 4, 1)
+    proxy.addToNext(Buffer.concat([head, fields]))
+    const [asked, waiting] = await Promise.allSettled([narrow.ping(), narrow.write((tx) => put(tx, 'handed over', 1))])
+    assert.equal(asked.status, 'fulfilled')
+    assert.ok(waiting.status === 'rejected' && isAppError(waiting.reason, 'unavailable'))
+    await narrow.write((tx) => put(tx, 'handed over', 2))
+    assert.equal(await itemValue(db, 'handed over'), 2)
+    await narrow.close()
+  })
+
   test('what may take any time does so while the server is at work on it, and ends when the server knows nothing of it', async () => {
     await using proxy = await startTcpProxy(database.url)
     const quick = new PostgresDatabase({ ...options, url: proxy.url, answerTimeoutMs: SILENCE_MS })

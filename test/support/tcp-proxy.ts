@@ -8,6 +8,8 @@ export interface TcpProxy extends AsyncDisposable {
   fallSilent(): void
   /** The same for the connections there are: as when another machine takes over. Those made later work. */
   forgetConnections(): void
+  /** Comes behind what the server says next, in the same packet. */
+  addToNext(data: Buffer): void
   /** What was held back arrives. */
   speakAgain(): void
 }
@@ -16,6 +18,7 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
   const target = new URL(url)
   const sockets = new Set<Socket>()
   let isSilent = false
+  let added: Buffer | undefined
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname)
     for (const [socket, other] of [
@@ -24,7 +27,11 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
     ] as const) {
       sockets.add(socket)
       socket.on('error', () => {})
-      socket.on('data', (data) => other.write(data))
+      socket.on('data', (data) => {
+        const more = socket === far ? added : undefined
+        if (more !== undefined) added = undefined
+        other.write(more === undefined ? data : Buffer.concat([data, more]))
+      })
       socket.on('close', () => {
         sockets.delete(socket)
         other.destroy()
@@ -43,6 +50,9 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
     },
     forgetConnections() {
       for (const socket of sockets) socket.pause()
+    },
+    addToNext(data) {
+      added = data
     },
     speakAgain() {
       isSilent = false

@@ -18,6 +18,9 @@ const PLANNED_FOR = 1_000
  * Certificates that the address names are read for every connection, and may be missing while they are replaced. The pool makes
  * connections whenever it likes, where nobody hears that one cannot be made: this one says so when it is to connect.
  *
+ * A connection that is lost says so at any moment, also while the pool hands it from one to the next and nobody listens. What is asked of
+ * it fails, which is enough; an event without a listener would end the process.
+ *
  * Statements that are sent one after the other, without waiting for an answer, go out together: each that goes by itself wakes the
  * server, which costs more than most statements do.
  *
@@ -33,6 +36,7 @@ export class PooledClient extends pg.Client {
     const problem = problemOf(config)
     super(problem === undefined ? config : {})
     this.#problem = problem
+    this.on('error', () => {})
   }
 
   override connect(): Promise<pg.Client>

@@ -33,8 +33,6 @@ const NO_LIMITS = noLimits(LIMITS)
 const NO_LIMITS_OF_READERS = noLimits([...LIMITS, 'idle_in_transaction_session_timeout'])
 // Not as the connection was told: a pooler in between tells a number of its own.
 const OWN_PID = 'select pg_backend_pid() as pid'
-// A connection that breaks while it is lent out reports so as well as through its query.
-const IGNORE = () => {}
 
 // Counters and times are bigint or numeric in PostgreSQL; all of ours fit a JS number, as they do on SQLite.
 const INT8 = 20
@@ -120,11 +118,9 @@ export class PostgresDatabase implements Database {
   /** Refuses a server that is unfit before anything is written to it. */
   async open(): Promise<void> {
     const client = await this.#pool.connect()
-    client.on('error', IGNORE)
     try {
       await refuseUnfit(client, this.#connection)
     } finally {
-      client.removeListener('error', IGNORE)
       client.release()
     }
     await this.#listener.start()
@@ -196,7 +192,6 @@ export class PostgresDatabase implements Database {
     } catch (error) {
       throw toStorageError(error)
     }
-    client.on('error', IGNORE)
     const begun = client.query(`begin ${mode}${isLong ? `; ${OWN_PID}` : ''}`)
     // Whatever is wrong with it is wrong with the statement behind it, which somebody waits for.
     begun.catch(() => {})
@@ -230,7 +225,6 @@ export class PostgresDatabase implements Database {
       throw isAskedForAgain(error) ? error : toStorageError(error)
     } finally {
       answers?.end()
-      client.removeListener('error', IGNORE)
       client.release(broken)
       if (committed) this.#callBack(tx.commitCallbacks)
     }
