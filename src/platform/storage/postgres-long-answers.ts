@@ -1,14 +1,17 @@
 import pg from 'pg'
 import type { Clock } from '../clock/clock.ts'
 
-// Asked so often with nothing arriving in between: an answer may be on its way the first time.
-const MOST_IN_VAIN = 2
+// Looks count as long as nothing arrives in between. After the first that finds nobody at work the answer may be on its way; a server that
+// cannot be asked may just be very busy.
+const NOBODY_AT_WORK = 2
+const CANNOT_BE_ASKED = 1
+const MOST_IN_VAIN = 4
 
 export interface LongAnswersOptions {
   clock: Clock
   /** Between two looks. */
   everyMs: number
-  /** Whether the server is at work for this connection. */
+  /** Whether the server is at work for this connection. Rejects where it cannot be asked. */
   isAtWork(): Promise<boolean>
   giveUp(): void
 }
@@ -54,16 +57,16 @@ export class LongAnswers {
   async #look(): Promise<void> {
     const { isAtWork, giveUp } = this.#options
     const isQuiet = () => this.#unanswered > 0 && this.#answers === this.#answersBefore
-    // Who cannot ask knows nothing.
-    const isInVain = isQuiet() && !(await isAtWork().catch(() => true)) && isQuiet()
+    const found = (isAtWork: boolean) => (isAtWork ? 0 : NOBODY_AT_WORK)
+    const inVain = isQuiet() ? await isAtWork().then(found, () => CANNOT_BE_ASKED) : 0
+    this.#inVain = inVain > 0 && isQuiet() ? this.#inVain + inVain : 0
     this.#answersBefore = this.#answers
-    this.#inVain = isInVain ? this.#inVain + 1 : 0
     if (this.#inVain >= MOST_IN_VAIN && !this.#hasEnded) giveUp()
     else this.#lookLater()
   }
 }
 
-/** Whether the process of the server does something. A server that cannot be reached does nothing. */
+/** Whether the process of the server does something. */
 export async function isBackendAtWork(connection: pg.ClientConfig, pid: number): Promise<boolean> {
   const client = new pg.Client(connection)
   client.on('error', () => {}) // told by its query, too
@@ -72,9 +75,6 @@ export async function isBackendAtWork(connection: pg.ClientConfig, pid: number):
     const { rows } = await client.query('select state from pg_stat_activity where pid = $1', [pid])
     // A server that is told not to keep track of states has none.
     return rows.length > 0 && !String(rows[0].state).startsWith('idle')
-  } catch (error) {
-    // It has no connection left, which says nothing about this one.
-    return /^53/.test((error as { code?: string }).code ?? '')
   } finally {
     void client.end().catch(() => {})
   }
