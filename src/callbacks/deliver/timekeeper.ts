@@ -40,6 +40,8 @@ export class Timekeeper {
   #isHeldUp = false
   #isStopped = false
   #ticking: Promise<void> | null = null
+  /** The timer rang during a look, which may have been past the place where that would have been seen. */
+  #hasRung = false
 
   constructor(options: TimekeeperOptions) {
     this.#options = options
@@ -54,7 +56,7 @@ export class Timekeeper {
   }
 
   wakeAt(at: Micros): void {
-    if (!this.#isStopped) this.#timer.wakeAt(at, () => void this.#tick())
+    if (!this.#isStopped) this.#timer.wakeAt(at, () => this.#ring())
   }
 
   stop(): void {
@@ -62,9 +64,18 @@ export class Timekeeper {
     this.#timer.stop()
   }
 
+  /** NOTE Not lost during a look: a backoff can be over before it is stored, and whoever stored it says so once. */
+  #ring(): void {
+    if (this.#ticking === null) void this.#tick()
+    else this.#hasRung = true
+  }
+
   #tick(): Promise<void> {
     this.#ticking ??= this.#passTime().finally(() => {
       this.#ticking = null
+      const hasRung = this.#hasRung
+      this.#hasRung = false
+      if (hasRung && !this.#isStopped) void this.#tick()
     })
     return this.#ticking
   }
