@@ -9,21 +9,19 @@ const ROWS_PER_NOTE = rowRange(1).first
 
 type Kind = 'number' | 'row' | 'id' | 'text'
 
-/** The tables of a note, those that others refer to first, with what differs in a copy. Columns that a database fills itself are left out. */
-const TABLES: Record<string, { changed: Record<string, Kind>; made: string[] }> = {
+/** The tables of a note, those that others refer to first, with what differs in a copy. `made`: what the database fills itself. */
+const TABLES: Record<string, { changed: Record<string, Kind>; made?: string }> = {
   notes: {
     changed: { id: 'number', external_id: 'id', title: 'text', permalink: 'text', file_path: 'text', metadata: 'text' },
-    made: [],
   },
-  note_contents: { changed: { note_id: 'number', content: 'text' }, made: [] },
-  note_names: { changed: { note_id: 'number', name_key: 'text', value: 'text' }, made: [] },
-  observations: { changed: { note_id: 'number', content: 'text' }, made: [] },
+  note_contents: { changed: { note_id: 'number', content: 'text' } },
+  note_names: { changed: { note_id: 'number', name_key: 'text', value: 'text' } },
+  observations: { changed: { note_id: 'number', content: 'text' } },
   relations: {
     changed: { from_id: 'number', to_id: 'number', to_name: 'text', target_key: 'text', whole_key: 'text' },
-    made: [],
   },
-  note_changes: { changed: { external_id: 'id', file_path: 'text' }, made: ['seq'] },
-  note_search: { changed: { id: 'row' }, made: [] },
+  note_changes: { changed: { external_id: 'id', file_path: 'text' }, made: 'seq' },
+  note_search: { changed: { id: 'row' } },
 }
 
 /** Makes `times` as many of a database's sample notes, numbered from 0. The server must not be running. */
@@ -44,7 +42,7 @@ export async function cloneNotesOnPostgres(url: string, times: number, say: (lin
             where table_schema = current_schema() and table_name = $1 and is_generated = 'NEVER'`,
           [table],
         )
-        const columns = (rows as { name: string }[]).map(({ name }) => name).filter((name) => !made.includes(name))
+        const columns = (rows as { name: string }[]).map(({ name }) => name).filter((name) => name !== made)
         const values = columns.map((name) => copied(`t."${name}"`, changed[name]))
         const [own] = Object.entries(changed).find(([, kind]) => kind === 'number' || kind === 'row') ?? []
         const source = own === undefined ? 'first_changes' : table

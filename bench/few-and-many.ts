@@ -4,7 +4,7 @@ import { type Measurement, median } from './scenario.ts'
 
 const ROUNDS = 6
 const SECONDS = 2
-const CONNECTIONS = 64
+export const CONNECTIONS = 64
 const HEADERS = { authorization: `Bearer ${TOKEN}` }
 const WORK = ['get', 'resolve', 'create', 'patch'] as const
 type Rates = Record<(typeof WORK)[number], number[]>

@@ -1,4 +1,4 @@
-import { compareFewAndMany } from '../few-and-many.ts'
+import { CONNECTIONS, compareFewAndMany } from '../few-and-many.ts'
 import { startWithNotes } from '../notes-server.ts'
 import type { Scenario } from '../scenario.ts'
 
@@ -8,7 +8,7 @@ const TIMES = 100
 const ENV = { COMMONPLACE_KNOWLEDGE__SEMANTIC_SEARCH_ENABLED: 'false' }
 
 export const scenario: Scenario = {
-  description: `getting, resolving, creating and patching among ${FEW * TIMES} notes against the same among ${FEW}, 64 connections, SQLite`,
+  description: `getting, resolving, creating and patching among ${FEW * TIMES} notes against the same among ${FEW}, ${CONNECTIONS} connections, SQLite`,
   async run(say) {
     const few = await startWithNotes(say, FEW, { env: ENV })
     const many = await startWithNotes(say, FEW, { times: TIMES, env: ENV })

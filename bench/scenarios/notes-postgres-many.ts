@@ -1,5 +1,5 @@
 import { createDatabase } from '../../test/support/postgres-database.ts'
-import { compareFewAndMany } from '../few-and-many.ts'
+import { CONNECTIONS, compareFewAndMany } from '../few-and-many.ts'
 import { startWithNotes } from '../notes-server.ts'
 import type { Scenario } from '../scenario.ts'
 
@@ -8,7 +8,7 @@ const TIMES = 20
 const ENV = { COMMONPLACE_KNOWLEDGE__SEMANTIC_SEARCH_ENABLED: 'false' }
 
 export const scenario: Scenario = {
-  description: `getting, resolving, creating and patching among ${FEW * TIMES} notes against the same among ${FEW}, 64 connections, PostgreSQL: reported, not promised`,
+  description: `getting, resolving, creating and patching among ${FEW * TIMES} notes against the same among ${FEW}, ${CONNECTIONS} connections, PostgreSQL: reported, not promised`,
   async run(say) {
     const databases = await Promise.all([1, 2].map(() => createDatabase({ migrated: false })))
     const [one, other] = databases.map(({ url }) => url) as [string, string]
