@@ -10,11 +10,12 @@ export interface AddressRule {
 export function findRuleProblem(rules: readonly AddressRule[], { url, authority }: Target): string | undefined {
   const isSecure = url.protocol === 'https:'
   for (const { pattern, allow_insecure } of rules) {
-    const matches = (text: string) => pattern !== '' && matchesPattern(pattern.toLowerCase(), text)
-    if (isSecure || allow_insecure) {
-      if (matches(authority)) return undefined
-      // Another spelling of a host that is called by https only, such as `%61.example`, is no way around that.
-    } else if (matches(authority) || matches(meant(url, authority))) {
+    if (pattern === '') continue
+    const matches = (text: string) => matchesPattern(pattern.toLowerCase(), text)
+    const isLetPass = isSecure || allow_insecure
+    if (isLetPass && matches(authority)) return undefined
+    // Another spelling of a host that is called by https only, such as `%61.example`, is no way around that.
+    if (!isLetPass && (matches(authority) || matches(meant(url, authority)))) {
       return `callback url is insecure: "${authority}" may be called by https only`
     }
   }
