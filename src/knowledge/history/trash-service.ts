@@ -1,6 +1,7 @@
 import { auditChange } from '../../platform/audit/audit-change.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { shownId } from '../../platform/http/route/path-id.ts'
+import { parseBareId } from '../../platform/ids/uuid.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { destinationOf } from '../move/destination.ts'
 import { noteDocument } from '../note/note-document.ts'
@@ -13,7 +14,6 @@ import { isExternalIdTaken } from '../note/store-notes.ts'
 import { createNote } from '../note/write-note.ts'
 import { type Writer, writeIn } from '../note/write-transaction.ts'
 import { requireProject } from '../project/look-up.ts'
-import { knowledgeId } from '../project/urls.ts'
 import { deleteRevisions, keepRevision } from './store-revisions.ts'
 import {
   deleteTrash,
@@ -61,7 +61,7 @@ export class TrashService {
   ): Promise<EntityDocument> {
     return writeIn(this.#deps, writer, projectId, async (tx, context) => {
       const { project, settings } = context
-      const externalId = knowledgeId(noteId)
+      const externalId = parseBareId(noteId)
       const trashed = externalId === null ? undefined : await findTrashed(tx, project.id, externalId, number)
       if (externalId === null || trashed === undefined) throw notInTrash(noteId)
       if (await isExternalIdTaken(tx, externalId)) {
@@ -84,7 +84,7 @@ export class TrashService {
   /** Forever. `number`: only this one of those with the id. False when there is none in the trash. */
   purge(writer: Writer, { projectId, noteId }: NotePlace, number: number | null = null): Promise<boolean> {
     return writeIn(this.#deps, writer, projectId, async (tx, { project, principal, client }) => {
-      const externalId = knowledgeId(noteId)
+      const externalId = parseBareId(noteId)
       const all = externalId === null ? [] : await trashedNumbers(tx, project.id, externalId)
       const numbers = number === null ? all : all.filter((one) => one === number)
       if (externalId === null || numbers.length === 0) return false

@@ -1,5 +1,5 @@
+import { parseBareId } from '../../platform/ids/uuid.ts'
 import type { Project } from '../note/note.ts'
-import { knowledgeId } from '../project/urls.ts'
 import { type Division, divideAtFirst, literalDivisions } from '../text/body/anchors.ts'
 import { nameKey } from '../text/name/name-key.ts'
 import { folderOf } from '../text/name/path.ts'
@@ -91,7 +91,7 @@ export function literalNames(project: Project, ask: Ask): string[] {
 
 /** The external id that the text is, in canonical form. */
 export function askedId({ target }: Ask): string | null {
-  return target.length === 36 || target.length === 32 ? knowledgeId(target) : null
+  return target.length === 36 || target.length === 32 ? parseBareId(target) : null
 }
 
 function within(folder: string, text: string): string {

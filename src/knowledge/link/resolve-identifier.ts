@@ -1,10 +1,10 @@
 import { AppError } from '../../platform/errors/app-error.ts'
 import { shownId } from '../../platform/http/route/path-id.ts'
+import { parseBareId } from '../../platform/ids/uuid.ts'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { NoteRef, Project } from '../note/note.ts'
 import { foldName } from '../project/project-name.ts'
 import { findProjectBy } from '../project/store-projects.ts'
-import { knowledgeId } from '../project/urls.ts'
 import type { SearchIndex } from '../search/index/search-index.ts'
 import { findByNameWords } from '../search/index/store-search-rows.ts'
 import { isSameName } from '../text/name/name-key.ts'
@@ -32,8 +32,8 @@ const SHOWN_CANDIDATES = 10
 
 /** The first step by itself, in one query: clients that keep ids ask for nothing else. Null when it is no id of a note. */
 export async function resolveId(reader: Reader, projectPathId: string, identifier: string) {
-  const projectExternalId = knowledgeId(projectPathId)
-  const externalId = knowledgeId(identifier)
+  const projectExternalId = parseBareId(projectPathId)
+  const externalId = parseBareId(identifier)
   if (projectExternalId === null || externalId === null) return null
   const note = await findByIds(reader, projectExternalId, externalId)
   return note === undefined ? null : { note, method: 'external_id' as const, projectExternalId }

@@ -1,7 +1,7 @@
 import { AppError } from '../../platform/errors/app-error.ts'
 import { shownId } from '../../platform/http/route/path-id.ts'
+import { parseBareId } from '../../platform/ids/uuid.ts'
 import type { Reader } from '../../platform/storage/database.ts'
-import { knowledgeId } from '../project/urls.ts'
 import type { NoteWithContent, Project } from './note.ts'
 import { findNote } from './store-notes.ts'
 
@@ -11,7 +11,7 @@ export async function lookUpNote(
   project: Project,
   pathId: string,
 ): Promise<NoteWithContent | undefined> {
-  const externalId = knowledgeId(pathId)
+  const externalId = parseBareId(pathId)
   return externalId === null ? undefined : await findNote(reader, project.id, externalId)
 }
 

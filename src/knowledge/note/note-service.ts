@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { parseBareId } from '../../platform/ids/uuid.ts'
 import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { requireProject } from '../project/look-up.ts'
-import { knowledgeId } from '../project/urls.ts'
 import type { Edit } from '../text/edit/apply-edit.ts'
 import { noteNotFound } from './look-up.ts'
 import type { Note, Project } from './note.ts'
@@ -80,10 +80,10 @@ export class NoteService {
   async get({ projectId, noteId }: NotePlace): Promise<Pick<CachedNote, 'etag' | 'body'>> {
     const { db } = this.#deps
     const project = await requireProject(db, projectId)
-    const cached = this.#cache.get(project.id, knowledgeId(noteId) ?? '')
+    const cached = this.#cache.get(project.id, parseBareId(noteId) ?? '')
     if (cached !== undefined) return cached
     const { changes } = this.#cache
-    const whole = await readWhole(db, project, knowledgeId(noteId))
+    const whole = await readWhole(db, project, parseBareId(noteId))
     if (whole === undefined) throw noteNotFound(noteId)
     const { note, parts } = whole
     // Of very many, each of the three steps takes a while.

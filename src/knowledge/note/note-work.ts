@@ -3,13 +3,12 @@
  * with the work that is left to do inside a transaction: one of its own, or one that it shares.
  */
 import { AppError } from '../../platform/errors/app-error.ts'
-import { newId } from '../../platform/ids/uuid.ts'
+import { newId, parseBareId } from '../../platform/ids/uuid.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
 import type { KnowledgeSettings } from '../deps.ts'
 import { linkKeys } from '../link/resolve-exactly.ts'
 import { findNames } from '../link/store-names.ts'
 import { malformed } from '../malformed.ts'
-import { knowledgeId } from '../project/urls.ts'
 import { cleanText, dropUnstorable } from '../text/clean-text.ts'
 import { applyEdit, type Edit } from '../text/edit/apply-edit.ts'
 import { cleanMetadata } from '../text/frontmatter/clean-metadata.ts'
@@ -36,7 +35,7 @@ export async function replacing(
   preconditions: Preconditions,
   settings: KnowledgeSettings,
 ): Promise<NoteWork<WrittenNote & { isNew: boolean }>> {
-  const externalId = knowledgeId(noteId)
+  const externalId = parseBareId(noteId)
   if (externalId === null) throw malformed(['path', 'entity_id'], 'entity_id must be a UUID to write a note under it')
   const prepared = await prepareNote(input, settings)
   return async (tx, context) => {

@@ -1,11 +1,11 @@
 import type { ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
+import { parseBareId } from '../../platform/ids/uuid.ts'
 import type { Database, Transaction, WriteOptions } from '../../platform/storage/database.ts'
 import { isUniqueViolation } from '../../platform/storage/storage-errors.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { projectNotFound, requireProject } from '../project/look-up.ts'
 import { findAndLockProject } from '../project/store-project-lock.ts'
-import { knowledgeId } from '../project/urls.ts'
 import { inTurn } from './in-turn.ts'
 import type { Project } from './note.ts'
 import { SharedTurns } from './shared-turns.ts'
@@ -41,7 +41,7 @@ export async function writeIn<T>(
   if (db.engine === 'sqlite') {
     return db.write(async (tx) => change(tx, await requireProject(tx, projectId)), options)
   }
-  const key = knowledgeId(projectId)
+  const key = parseBareId(projectId)
   if (key === null) throw projectNotFound(projectId)
   const alone = () => writeAlone(db, async (tx) => change(tx, await lockedProject(tx, projectId)), options)
   if (options.alone) return inTurn(db, key, alone)

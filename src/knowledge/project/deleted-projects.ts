@@ -2,6 +2,7 @@ import type { ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
 import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
+import { parseBareId } from '../../platform/ids/uuid.ts'
 import { enqueueJob } from '../../platform/jobs/enqueue.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { CHANGES_TOPIC } from '../history/store-changes.ts'
@@ -27,7 +28,6 @@ import {
   restorableProjects,
 } from './store-deleted-projects.ts'
 import { findOverlap, otherProjectNames } from './store-projects.ts'
-import { knowledgeId } from './urls.ts'
 
 /** How long a deleted project can come back, unless its notes were to go with it. */
 const KEPT_MS = 30 * 86_400_000
@@ -80,7 +80,7 @@ export class DeletedProjects {
   /** Under its old name or, where somebody has that by now, under another one. */
   restore(principal: Principal, pathId: string, newName?: string, client?: ClientInfo): Promise<ProjectChange> {
     return writeUnique(this.#db, async (tx) => {
-      const externalId = knowledgeId(pathId)
+      const externalId = parseBareId(pathId)
       const deleted = externalId === null ? undefined : await findDeletedByExternalId(tx, externalId)
       if (deleted === undefined || deleted.isPurging) throw projectNotFound(pathId)
       const name = projectName(newName ?? deleted.name, deleted.externalId)

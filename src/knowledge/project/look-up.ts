@@ -1,11 +1,11 @@
 import { AppError } from '../../platform/errors/app-error.ts'
 import { shownId } from '../../platform/http/route/path-id.ts'
+import { parseBareId } from '../../platform/ids/uuid.ts'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
 import type { ProjectDetails } from './project.ts'
 import { foldName, projectSlug } from './project-name.ts'
 import { findProject, findProjectBy } from './store-projects.ts'
-import { knowledgeId } from './urls.ts'
 
 /** The project that a path names by its external id; a name or a number is not found, as is a deleted project. */
 export async function requireProject<R extends Reader>(
@@ -13,14 +13,14 @@ export async function requireProject<R extends Reader>(
   pathId: string,
   find: (reader: R, externalId: string) => Promise<Project | undefined> = findProject,
 ): Promise<Project> {
-  const externalId = knowledgeId(pathId)
+  const externalId = parseBareId(pathId)
   const project = externalId === null ? undefined : await find(reader, externalId)
   if (project === undefined) throw projectNotFound(pathId)
   return project
 }
 
 export async function requireProjectDetails(reader: Reader, pathId: string): Promise<ProjectDetails> {
-  const externalId = knowledgeId(pathId)
+  const externalId = parseBareId(pathId)
   const project = externalId === null ? undefined : await findProjectBy(reader, 'external_id', externalId)
   if (project === undefined) throw projectNotFound(pathId)
   return project
@@ -38,7 +38,7 @@ export async function resolveProject(
   identifier: string,
 ): Promise<{ project: ProjectDetails; method: ResolutionMethod }> {
   const text = identifier.trim()
-  const externalId = knowledgeId(text)
+  const externalId = parseBareId(text)
   const steps = [
     { method: 'external_id', key: 'external_id', value: externalId },
     { method: 'permalink', key: 'permalink', value: text },

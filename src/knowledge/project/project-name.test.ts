@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { parseBareId } from '../../platform/ids/uuid.ts'
 import { projectName, projectSlug, retiredKeys } from './project-name.ts'
 import { absoluteProjectPath, projectPath } from './project-path.ts'
-import { knowledgeId, projectUrls } from './urls.ts'
+import { projectUrls } from './urls.ts'
 
 const ID = '0198c0de-0000-7000-8000-0123456789ab'
 
@@ -43,10 +44,10 @@ test('a path is recorded with single slashes, absolute, and never leads upwards'
 
 test('an id of a path may be in upper case and without hyphens; everything else is no id', () => {
   for (const text of [ID, ID.toUpperCase(), ID.replaceAll('-', ''), ID.replaceAll('-', '').toUpperCase()]) {
-    assert.equal(knowledgeId(text), ID)
+    assert.equal(parseBareId(text), ID)
   }
   for (const text of ['', 'main', '1', `${ID} `, ID.slice(1), `{${ID}}`, 'x'.repeat(32), 'x'.repeat(10_000)]) {
-    assert.equal(knowledgeId(text), null)
+    assert.equal(parseBareId(text), null)
   }
 })
 

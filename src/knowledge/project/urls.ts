@@ -12,6 +12,3 @@ export function projectUrls(path: string, ...also: string[]): ProjectUrls {
   ])
   return { url, aliases }
 }
-
-/** An id of a path in canonical form; upper case and missing hyphens are forgiven. Null when it is no UUID. */
-export { idSpelled as knowledgeId } from '../../platform/ids/uuid.ts'

@@ -15,18 +15,11 @@ export function parseId<B extends string>(text: string): Id<B> | undefined {
   return UUID.test(lower) ? (lower as Id<B>) : undefined
 }
 
-const BARE = /^[0-9a-f]{32}$/
+const BARE = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/
 
-/** The same where upper case and missing hyphens are forgiven; null when the text is no UUID. */
-export function idSpelled(text: string): string | null {
-  if (isUuid(text)) return text
-  const lower = text.toLowerCase()
-  if (isUuid(lower)) return lower
-  return BARE.test(lower) ? hyphenated(lower) : null
-}
-
-function hyphenated(hex: string): string {
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+/** The same where missing hyphens are forgiven, too; null when the text is no UUID. */
+export function parseBareId(text: string): string | null {
+  return parseId(text) ?? BARE.exec(text.toLowerCase())?.slice(1).join('-') ?? null
 }
 
 // Random digits are drawn in bulk, and the digits of a millisecond are written once: an id is mostly one concatenation.

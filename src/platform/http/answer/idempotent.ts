@@ -11,7 +11,7 @@ import type { Principal } from '../../auth/principal.ts'
 import { ERROR_CODES } from '../../errors/codes.ts'
 import { blankSecrets } from '../../idempotency/blank-secrets.ts'
 import { type Answer, type Claim, type Idempotency, type Remake, subjectOf } from '../../idempotency/idempotency.ts'
-import { idSpelled, parseId } from '../../ids/uuid.ts'
+import { parseBareId, parseId } from '../../ids/uuid.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { toAppError } from '../failure/to-app-error.ts'
 import type { HttpPlatform } from '../platform.ts'
@@ -173,7 +173,7 @@ function filledIn(url: string, params: Record<string, string>, surface: Surface)
 
 /** Only knowledge forgives missing hyphens: elsewhere such an id is another one, which nobody has. */
 function spelled(param: string, surface: Surface): string {
-  return (surface === 'knowledge' ? idSpelled(param) : parseId(param)) ?? encodeURIComponent(param)
+  return (surface === 'knowledge' ? parseBareId(param) : parseId(param)) ?? encodeURIComponent(param)
 }
 
 function contentOf({ raw, body }: FastifyRequest): string {
