@@ -54,7 +54,7 @@ test('a disk that takes no results is told once, however often they are tried, a
   assert.equal(await settler.settle(successOf(1)), 'lost')
   assert.ok(tries > 3)
   const [first, last] = [
-    'results of attempts cannot be stored; trying until storage is back',
+    'results of attempts cannot be stored; trying again until that works',
     'results of attempts are stored again',
   ]
   assert.deepEqual(lines, [first, last])

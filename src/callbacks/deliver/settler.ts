@@ -102,7 +102,7 @@ export class Settler {
         return won
       } catch (error) {
         if (!isStorageAway(error)) throw error
-        this.#outage.tell({ err: error }, 'results of attempts cannot be stored; trying until storage is back')
+        this.#outage.tell({ err: error }, 'results of attempts cannot be stored; trying again until that works')
         await sleep(this.#clock, RETRY_MS)
       }
     }

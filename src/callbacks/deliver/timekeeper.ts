@@ -97,7 +97,7 @@ export class Timekeeper {
       if (db.engine === 'postgres') this.wakeAt(now + LONGEST_SLEEP_MS * MICROS_PER_MS)
       this.#outage.over('timeouts and backoffs of callbacks are applied again')
     } catch (error) {
-      const message = 'timeouts and backoffs of callbacks cannot be applied; trying until storage is back'
+      const message = 'timeouts and backoffs of callbacks cannot be applied; trying again until that works'
       this.#outage.tell({ err: error }, message)
       this.wakeAt(clock.now() + AFTER_ERROR_MS * MICROS_PER_MS)
     }

@@ -182,14 +182,14 @@ export class JobEngine {
     for (let failures = 0; this.#stop === undefined; ) {
       try {
         await this.#nextRound()
-        if (failures > 0) this.#log.info('storage answers again; jobs go on')
+        if (failures > 0) this.#log.info('jobs are claimed again')
         failures = 0
         await this.#sleepUntil(this.#nextLookAt())
       } catch (error) {
         failures++
         this.#log[failures === 1 ? 'error' : 'debug'](
           { err: error },
-          'jobs cannot be claimed; trying until storage is back',
+          'jobs cannot be claimed; trying again until that works',
         )
         this.#pollAt = 0
         await this.#sleepUntil(this.#clock.now() + retryDelayMs(failures, OUTAGE) * MICROS_PER_MS, { deaf: true })

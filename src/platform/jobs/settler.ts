@@ -75,7 +75,7 @@ export class Settler {
         }
         this.#waiting.unshift(...batch)
         if (storageIsAway) {
-          if (failures === 1) this.#log.warn({ err: error }, 'jobs cannot be settled; trying until storage is back')
+          if (failures === 1) this.#log.warn({ err: error }, 'jobs cannot be settled; trying again until that works')
           await sleep(this.#clock, retryDelayMs(failures, OUTAGE), this.#abandoned.signal).catch(() => {})
         }
       }
