@@ -9,6 +9,8 @@ export interface ProjectsTable {
   /** What makes names unique: they may not differ by case alone. */
   name_folded: string
   permalink: string
+  /** Those of former names, the last one first, with a slash between two; empty when it had no other. */
+  former_permalinks: Generated<string>
   path: string
   is_default: Flag
   is_active: Generated<Flag>

@@ -29,7 +29,7 @@ interface Written extends WrittenNotes {
 async function write(db: Database, rows: readonly NoteRow[]): Promise<Written> {
   await runningIndex(db)
   const written = await writeNoteRows(db, rows)
-  const project = { id: written.projectId, externalId: '', name: 'main', permalink: 'main' }
+  const project = { id: written.projectId, externalId: '', name: 'main', permalink: 'main', formerPermalinks: '' }
   const notes = await db.query.selectFrom('notes').selectAll().where('project_id', '=', project.id).execute()
   await db.write(async (tx) => {
     for (const note of notes) await addNames(tx, project, { note, aliases: [] })

@@ -18,7 +18,7 @@ export class IndexedNotes {
   static async open(db: Database): Promise<IndexedNotes> {
     const found = await db.query.selectFrom('projects').selectAll().executeTakeFirst()
     if (found === undefined) return new IndexedNotes(db, await addProject(db, 'main'))
-    return new IndexedNotes(db, { ...found, externalId: found.external_id })
+    return new IndexedNotes(db, { ...found, externalId: found.external_id, formerPermalinks: '' })
   }
 
   private constructor(db: Database, project: Project) {

@@ -51,7 +51,7 @@ export class LinkedNotes {
       .select('id')
       .where('external_id', '=', externalId)
       .executeTakeFirstOrThrow()
-    return new LinkedNotes(db, { id, externalId, name, permalink: name }, await runningIndex(db))
+    return new LinkedNotes(db, { id, externalId, name, permalink: name, formerPermalinks: '' }, await runningIndex(db))
   }
 
   private constructor(db: Database, project: Project, searchIndex: SearchIndex) {

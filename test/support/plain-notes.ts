@@ -22,7 +22,7 @@ export async function addProject(db: Database, name: string): Promise<Project> {
       .returning('id')
       .executeTakeFirstOrThrow(),
   )
-  return { id, externalId, name, permalink: name }
+  return { id, externalId, name, permalink: name, formerPermalinks: '' }
 }
 
 export function plainNote(project: Project, id: number, changes: Partial<NoteWithContent> = {}): NoteWithContent {

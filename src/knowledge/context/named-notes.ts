@@ -3,6 +3,7 @@ import { isAppError } from '../../platform/errors/app-error.ts'
 import type { Database, Reader } from '../../platform/storage/database.ts'
 import { resolveIdentifier } from '../link/resolve-identifier.ts'
 import type { Project } from '../note/note.ts'
+import { permalinkPrefixes, withPrefixes } from '../project/permalink-prefixes.ts'
 import type { SearchIndex } from '../search/index/search-index.ts'
 import { type GlobMatcher, starGlob } from '../text/name/glob.ts'
 import { permalinkPatterns } from '../text/name/permalink-patterns.ts'
@@ -33,7 +34,9 @@ export async function readName(
 /** A note that is called so comes first, also where the project in front is left out. */
 async function isPart(reader: Reader, project: Project, name: string): Promise<boolean> {
   if (!name.includes('/')) return false
-  if ((await noteWithPermalink(reader, project.id, `${project.permalink}/${name}`)) !== undefined) return false
+  for (const permalink of withPrefixes(project, name)) {
+    if ((await noteWithPermalink(reader, project.id, permalink)) !== undefined) return false
+  }
   return (await namedParts(reader, project, name)).length > 0
 }
 
@@ -72,7 +75,7 @@ async function resolved(
 /** Each note once, although several readings of the pattern may fit it. */
 async function* matchingNotes(reader: Reader, project: Project, pattern: string): AsyncGenerator<number[]> {
   const before: GlobMatcher[] = []
-  for (const one of permalinkPatterns(project.permalink, pattern)) {
+  for (const one of permalinkPatterns(permalinkPrefixes(project), pattern)) {
     const fits = starGlob(one)
     const isNew = (text: string) => fits(text) && !before.some((earlier) => earlier(text))
     yield* matching(reader, project.id, one, isNew)

@@ -1,5 +1,6 @@
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
+import { permalinkPrefixes, withPrefixes } from '../project/permalink-prefixes.ts'
 import { matchParts } from '../search/find/find-parts.ts'
 import { rowOf } from '../search/row-number.ts'
 import { permalinkPatterns } from '../text/name/permalink-patterns.ts'
@@ -17,8 +18,8 @@ export async function namedParts(reader: Reader, project: Project, name: string)
   const kinds = new Set(['observation', 'relation'] as const)
   const search = { reader, project, kinds, categories: [], passes: () => true, limit: MOST_NAMED }
   const readings = name.includes('*')
-    ? permalinkPatterns(project.permalink, name)
-    : [name, `${project.permalink}/${name}`]
+    ? permalinkPatterns(permalinkPrefixes(project), name)
+    : withPrefixes(project, name)
   for (const reading of readings) {
     const { numbers } = await matchParts(search, reading)
     if (numbers.length > 0) return numbers.slice(0, MOST_NAMED)

@@ -1,5 +1,6 @@
 import { parseBareId } from '../../platform/ids/uuid.ts'
 import type { Project } from '../note/note.ts'
+import { permalinkPrefixes } from '../project/permalink-prefixes.ts'
 import { type Division, divideAtFirst, literalDivisions } from '../text/body/anchors.ts'
 import { nameKey } from '../text/name/name-key.ts'
 import { folderOf } from '../text/name/path.ts'
@@ -49,14 +50,16 @@ export function verbatim(text: string): Reading {
 export function readingsOf(project: Project, { target, sourcePath }: Ask): Reading[] {
   if (target === '') return []
   const slugged = slug(target)
-  const prefix = `${project.permalink}/`
-  const permalinks = [target, slugged, prefix + slugged]
+  const prefixes = permalinkPrefixes(project)
+  const permalinks = [target, slugged, ...prefixes.map((prefix) => prefix + slugged)]
   const folder = sourcePath === null ? null : folderOf(sourcePath)
   const paths = [target, `${target}.md`]
   const whole = { text: target, permalinks, relative: folder === null ? null : within(folder, target), paths }
   const slash = target.indexOf('/')
-  if (slash <= 0 || slash === target.length - 1 || slug(target.slice(0, slash)) !== project.permalink) return [whole]
-  permalinks.push(slugged.slice(prefix.length))
+  if (slash <= 0 || slash === target.length - 1) return [whole]
+  const first = `${slug(target.slice(0, slash))}/`
+  if (!prefixes.includes(first)) return [whole]
+  permalinks.push(slugged.slice(first.length))
   const text = target.slice(slash + 1)
   paths.push(text, `${text}.md`)
   return [whole, { text, permalinks: [text, slug(text)], relative: null, paths }]
@@ -68,7 +71,7 @@ export function askedKeys(project: Project, ask: Ask): string[] {
   const literal = literalsOf(ask).map(({ text }) => nameKey(text))
   if (ask.sent !== undefined) literal.push(nameKey(ask.sent))
   if (target === '') return literal
-  const keys = [nameKey(target), nameKey(`${project.permalink}/${target}`)]
+  const keys = [nameKey(target), ...permalinkPrefixes(project).map((prefix) => nameKey(prefix + target))]
   const folder = sourcePath === null ? '' : folderOf(sourcePath)
   if (folder !== '') keys.push(nameKey(`${folder}/${target}`))
   const slash = target.indexOf('/')

@@ -1,6 +1,7 @@
 import type { Transaction } from '../../platform/storage/database.ts'
 import type { Note, NoteRef, Project } from '../note/note.ts'
 import { touchNotes } from '../note/note-cache.ts'
+import { permalinkPrefixes } from '../project/permalink-prefixes.ts'
 import { NAME_KINDS } from '../tables.ts'
 import { divideAtFirst } from '../text/body/anchors.ts'
 import type { ParsedLink } from '../text/body/parse-body.ts'
@@ -160,21 +161,25 @@ export function waitedPartKeys(note: NoteRef, names: readonly NameRow[]): string
 
 /** The keys of all texts that could name the note, from whatever folder. */
 export function waitedKeys(project: Project, note: NoteRef, names: readonly NameRow[]): string[] {
-  const prefix = `${project.permalink}/`
+  const prefixes = permalinkPrefixes(project)
   const keys = new Set(names.map(({ key }) => key))
   keys.add(nameKey(note.external_id))
   const aliases = names.map(({ value }) => value).filter((value) => value !== '')
   const ask = (text: string) => {
-    keys.add(nameKey(prefix + text))
-    // `std::vector` is asked for as `std/vector`, behind the name of the project, too.
-    if (text.includes('::')) keys.add(nameKey(prefix + withSlash(text)))
+    for (const prefix of prefixes) {
+      keys.add(nameKey(prefix + text))
+      // `std::vector` is asked for as `std/vector`, behind the name of the project, too.
+      if (text.includes('::')) keys.add(nameKey(prefix + withSlash(text)))
+    }
   }
   for (const text of [note.title, note.file_path, ...aliases]) ask(text)
   const permalinks = retired(names, NAME_KINDS.retiredPermalink)
   if (note.permalink !== null) permalinks.push(note.permalink)
   for (const permalink of permalinks) {
     ask(permalink)
-    if (permalink.startsWith(prefix)) keys.add(nameKey(permalink.slice(prefix.length)))
+    for (const prefix of prefixes) {
+      if (permalink.startsWith(prefix)) keys.add(nameKey(permalink.slice(prefix.length)))
+    }
   }
   for (const whole of [note.file_path, ...retired(names, NAME_KINDS.retiredPath)]) {
     for (let path = withoutFirstFolder(whole); path !== ''; path = withoutFirstFolder(path)) keys.add(nameKey(path))

@@ -8,7 +8,8 @@ import { waitedKeys, waitedPartKeys } from './bind-links.ts'
 import { namesOf } from './names.ts'
 import { type ChooseOptions, choose, namesWith } from './resolver.ts'
 
-const MAIN: Project = { id: 1, externalId: '', name: 'Main', permalink: 'main' }
+const MAIN: Project = { id: 1, externalId: '', name: 'Main', permalink: 'main', formerPermalinks: '' }
+const RENAMED: Project = { ...MAIN, formerPermalinks: 'was/earlier' }
 
 interface Sample {
   note: NoteRef
@@ -27,10 +28,10 @@ function sample(path: string, more: Partial<NoteRef> & { aliases?: string[] } = 
 }
 
 /** As the store finds names: by key alone. */
-function choosing(samples: readonly Sample[], ask: Ask, options?: ChooseOptions) {
+function choosing(samples: readonly Sample[], ask: Ask, options?: ChooseOptions, project = MAIN) {
   const names = samples.flatMap(({ note, aliases }) => namesOf(note, aliases).map((name) => ({ ...note, ...name })))
   const index = Map.groupBy(names, ({ key }) => key)
-  return choose(MAIN, ask, namesWith(index, askedKeys(MAIN, ask)), options)
+  return choose(project, ask, namesWith(index, askedKeys(project, ask)), options)
 }
 
 function ask(name: string, sourcePath: string | null = null): Ask {
@@ -164,6 +165,7 @@ describe('against every note read by the rules, one by one', () => {
     'A_b',
     'aB',
     'main',
+    'was',
     'C#',
     'C',
     'é',
@@ -176,6 +178,7 @@ describe('against every note read by the rules, one by one', () => {
     "a'b",
     'a.b',
   ]
+  const PROJECT = ['main', 'was', 'earlier']
   // A fixed sequence: the same sets of notes in every run.
   let state = 20_260_725
   const random = (below: number) => {
@@ -189,12 +192,14 @@ describe('against every note read by the rules, one by one', () => {
     const notes = new Map<string, Sample>()
     const permalinks = new Set<string>()
     for (let left = 1 + random(6); left > 0; left--) {
-      const made = sample(`${text()}.md`, {
+      const path = `${text()}.md`
+      const made = sample(path, {
+        ...(random(3) === 0 && { permalink: permalinkFor({ permalink: 'was' }, path, '', true) }),
         ...(random(3) === 0 && { title: part() }),
         ...(random(4) === 0 && { permalink: random(2) === 0 ? null : text() }),
         ...(random(3) === 0 && { aliases: [part(), text()] }),
       })
-      const { permalink, file_path: path } = made.note
+      const { permalink } = made.note
       if (notes.has(path) || (permalink !== null && permalinks.has(permalink))) continue
       if (permalink !== null) permalinks.add(permalink)
       notes.set(path, made)
@@ -210,7 +215,7 @@ describe('against every note read by the rules, one by one', () => {
       const name = random(6) === 0 ? `${text()}#${part()}` : text()
       const question = ask(name, sourcePath)
       const expected = naive(notes, question)
-      const choice = choosing(notes, question)
+      const choice = choosing(notes, question, {}, RENAMED)
       const found = choice !== null && 'note' in choice ? choice.note : null
       const story = () => JSON.stringify({ question, notes: notes.map(({ note, aliases }) => ({ ...note, aliases })) })
       assert.equal(found?.file_path, expected?.note.file_path, story())
@@ -218,7 +223,7 @@ describe('against every note read by the rules, one by one', () => {
       hits++
       const names = namesOf(expected.note, expected.aliases)
       const isWaitedFor =
-        waitedKeys(MAIN, expected.note as Note, names).includes(nameKey(question.target)) ||
+        waitedKeys(RENAMED, expected.note as Note, names).includes(nameKey(question.target)) ||
         names.some(({ key }) => key === nameKey(name)) ||
         (name.split('#').length > 2 && waitedPartKeys(expected.note, names).includes(nameKey(question.target)))
       assert.ok(isWaitedFor, story())
@@ -238,7 +243,8 @@ describe('against every note read by the rules, one by one', () => {
       )
       if (whole.length > 0) return first(whole, sourcePath)
     }
-    const rest = slug(target.split('/')[0] as string) === 'main' ? target.split('/').slice(1).join('/') : ''
+    const isProject = PROJECT.includes(slug(target.split('/')[0] as string))
+    const rest = isProject ? target.split('/').slice(1).join('/') : ''
     const paths = [target, `${target}.md`, ...(rest === '' ? [] : [rest, `${rest}.md`])]
     const [there] = paths.flatMap((path) => notes.filter(({ note }) => alike(note.file_path, path)))
     const whole = naiveText(notes, target, sourcePath, true, there)
@@ -259,8 +265,9 @@ describe('against every note read by the rules, one by one', () => {
       if (found) return found
     }
     const slugged = slug(wanted)
-    const permalinks = [wanted, slugged, ...(isRelative ? [`main/${slugged}`] : [])]
-    if (slugged.startsWith('main/') && isRelative) permalinks.push(slugged.slice(5))
+    const permalinks = [wanted, slugged, ...(isRelative ? PROJECT.map((name) => `${name}/${slugged}`) : [])]
+    const named = PROJECT.find((name) => slugged.startsWith(`${name}/`))
+    if (named !== undefined && isRelative) permalinks.push(slugged.slice(named.length + 1))
     const linked = permalinks
       .flatMap((permalink) => notes.filter(({ note }) => alike(note.permalink, permalink)))
       .filter((each) => there === undefined || each === there || alike(each.note.permalink, wanted))

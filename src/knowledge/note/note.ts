@@ -7,6 +7,8 @@ export interface Project {
   name: string
   /** Slug of the name: what permalinks begin with. */
   permalink: string
+  /** What it was before, as long as notes may have permalinks that begin so: the last one first, with a slash between two. */
+  formerPermalinks: string
 }
 
 /** A row of `notes`, without its text. */

@@ -7,6 +7,7 @@ import { enqueueJob } from '../../platform/jobs/enqueue.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { CHANGES_TOPIC } from '../history/store-changes.ts'
 import { projectNotFound, requireProjectDetails } from './look-up.ts'
+import { formerAfter } from './permalink-prefixes.ts'
 import type { ProjectDetails } from './project.ts'
 import { type ProjectName, projectName } from './project-name.ts'
 import {
@@ -85,7 +86,10 @@ export class DeletedProjects {
       if (deleted === undefined || deleted.isPurging) throw projectNotFound(pathId)
       const name = projectName(newName ?? deleted.name, deleted.externalId)
       await refuseTakenName(tx, name, deleted.id)
-      await markRestored(tx, deleted.id, { ...name, path: await pathAgain(tx, deleted, name) }, this.#clock.now())
+      const { permalink: before } = projectName(deleted.name, deleted.externalId)
+      const formerPermalinks = formerAfter({ ...deleted, permalink: before }, name.permalink)
+      const path = await pathAgain(tx, deleted, name)
+      await markRestored(tx, deleted.id, { ...name, formerPermalinks, path }, this.#clock.now())
       await audit(tx, principal, deleted, { action: 'project.restored', changes: { name: { new: name.name } } }, client)
       return { before: null, after: await counted(tx, await requireProjectDetails(tx, pathId)), changed: true }
     })

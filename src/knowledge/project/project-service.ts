@@ -6,6 +6,7 @@ import { newId } from '../../platform/ids/uuid.ts'
 import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
 import { isUniqueViolation } from '../../platform/storage/storage-errors.ts'
 import { requireProjectDetails } from './look-up.ts'
+import { formerAfter } from './permalink-prefixes.ts'
 import type { ListedProject, ProjectDetails, ProjectUpdate } from './project.ts'
 import { type ProjectName, projectName } from './project-name.ts'
 import { absoluteProjectPath, projectPath } from './project-path.ts'
@@ -134,7 +135,7 @@ export class ProjectService {
     if (input.name !== undefined) {
       const name = projectName(input.name, before.externalId)
       await refuseTakenName(tx, name, before.id)
-      Object.assign(changed, name)
+      Object.assign(changed, name, { formerPermalinks: formerAfter(before, name.permalink) })
     }
     if (input.path !== undefined) {
       changed.path = absoluteProjectPath(input.path)

@@ -28,7 +28,7 @@ export async function markDeleted(
 export async function markRestored(
   tx: Transaction,
   id: number,
-  project: ProjectName & { path: string },
+  project: ProjectName & { formerPermalinks: string; path: string },
   now: Micros,
 ): Promise<void> {
   await tx.query
@@ -37,6 +37,7 @@ export async function markRestored(
       name: project.name,
       name_folded: project.nameFolded,
       permalink: project.permalink,
+      former_permalinks: project.formerPermalinks,
       path: project.path,
       deleted_at: null,
       modified_at: now,

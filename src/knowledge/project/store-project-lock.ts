@@ -22,7 +22,7 @@ export async function lockProject(tx: Transaction, { id: projectId }: Pick<Proje
 
 const lockFound = statement<{ externalId: string }, Project & { locked: unknown }>(
   (_query, p) => sql`
-    select id, external_id as "externalId", name, permalink, ${LOCK(sql`id`)} as locked
+    select id, external_id as "externalId", name, permalink, former_permalinks as "formerPermalinks", ${LOCK(sql`id`)} as locked
     from projects where external_id = ${p('externalId')} and deleted_at is null`,
 )
 

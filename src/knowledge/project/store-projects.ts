@@ -15,7 +15,7 @@ export async function insertProject(tx: Transaction, row: Insertable<ProjectsTab
 const byExternalId = statement<{ externalId: string }, Project>((query, p) =>
   query
     .selectFrom('projects')
-    .select(['id', 'external_id as externalId', 'name', 'permalink'])
+    .select(['id', 'external_id as externalId', 'name', 'permalink', 'former_permalinks as formerPermalinks'])
     .where('external_id', '=', p('externalId'))
     .where('deleted_at', 'is', null),
 )
@@ -82,6 +82,7 @@ export async function updateProject(tx: Transaction, project: ProjectDetails): P
       name: project.name,
       name_folded: project.nameFolded,
       permalink: project.permalink,
+      former_permalinks: project.formerPermalinks,
       path: project.path,
       is_active: project.isActive ? 1 : 0,
       modified_at: project.modifiedAt,
@@ -123,6 +124,7 @@ export function toDetails(row: Selectable<ProjectsTable>): ProjectDetails {
     name: row.name,
     nameFolded: row.name_folded,
     permalink: row.permalink,
+    formerPermalinks: row.former_permalinks,
     path: row.path,
     isDefault: row.is_default === 1,
     isActive: row.is_active === 1,

@@ -1,5 +1,6 @@
 import type { Reader } from '../../../platform/storage/database.ts'
 import type { Project } from '../../note/note.ts'
+import { permalinkPrefixes, withPrefixes } from '../../project/permalink-prefixes.ts'
 import { starGlob } from '../../text/name/glob.ts'
 import { permalinkPatterns } from '../../text/name/permalink-patterns.ts'
 import type { Main, SearchFilters } from '../filter/filters.ts'
@@ -68,13 +69,15 @@ async function partRows(
   if (kinds === null || !(kinds.has('observation') || kinds.has('relation'))) return NOTHING
   const search: PartSearch = { reader, project, kinds, categories, passes, limit: MOST_COUNTED + 1 }
   if (main.mode === 'permalink') {
-    const whole = await findParts(search, main.text)
-    const numbers = whole.length > 0 ? whole : await findParts(search, `${project.permalink}/${main.text}`)
-    return { numbers, isWhole: true }
+    for (const text of withPrefixes(project, main.text)) {
+      const numbers = await findParts(search, text)
+      if (numbers.length > 0) return { numbers, isWhole: true }
+    }
+    return NOTHING
   }
   const found = new Set<number>()
   let isWhole = true
-  for (const pattern of permalinkPatterns(project.permalink, main.pattern)) {
+  for (const pattern of permalinkPatterns(permalinkPrefixes(project), main.pattern)) {
     const more = await matchParts(search, pattern)
     for (const number of more.numbers) found.add(number)
     isWhole &&= more.isWhole
@@ -91,16 +94,17 @@ async function changeTimes(reader: Reader, project: Project, numbers: readonly n
 
 /** The note that is called exactly so; the project in front may be left out. */
 async function findPermalink(reader: Reader, project: Project, permalink: string): Promise<number[]> {
-  const id =
-    (await idOfPermalink(reader, project.id, permalink)) ??
-    (await idOfPermalink(reader, project.id, `${project.permalink}/${permalink}`))
-  return id === undefined ? [] : [id]
+  for (const one of withPrefixes(project, permalink)) {
+    const id = await idOfPermalink(reader, project.id, one)
+    if (id !== undefined) return [id]
+  }
+  return []
 }
 
 /** Notes by a pattern in which `*` is any text, in the order of their permalinks; no more than the limit. */
 async function matchPermalinks(reader: Reader, project: Project, pattern: string, limit: number): Promise<number[]> {
   const found = new Set<number>()
-  for (const asked of permalinkPatterns(project.permalink, pattern)) {
+  for (const asked of permalinkPatterns(permalinkPrefixes(project), pattern)) {
     for (const id of await matching(reader, project.id, asked, limit)) found.add(id)
   }
   return [...found].slice(0, limit)

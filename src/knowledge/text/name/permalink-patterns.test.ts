@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { permalinkPatterns } from './permalink-patterns.ts'
 
 test('a pattern is itself, with and without the project', () => {
-  assert.deepEqual(permalinkPatterns('main', 'a-b/c.d-*'), ['a-b/c.d-*', 'main/a-b/c.d-*'])
-  for (const whole of ['main/a/*', '*', '*/a', '**']) assert.deepEqual(permalinkPatterns('main', whole), [whole])
+  assert.deepEqual(permalinkPatterns(['main/'], 'a-b/c.d-*'), ['a-b/c.d-*', 'main/a-b/c.d-*'])
+  for (const whole of ['main/a/*', '*', '*/a', '**']) assert.deepEqual(permalinkPatterns(['main/'], whole), [whole])
 })
 
 test('a pattern of folders and titles is also one of the permalinks that are made of them', () => {
@@ -18,7 +18,7 @@ test('a pattern of folders and titles is also one of the permalinks that are mad
     'a//B/*': 'a//b/*',
     '!/A*': '!/a*',
   })) {
-    const all = permalinkPatterns('main', pattern)
+    const all = permalinkPatterns(['main/'], pattern)
     assert.equal(all[0], pattern)
     assert.ok(all.includes(made), `${pattern}: ${all}`)
   }

@@ -2,13 +2,17 @@ import { slug } from './slug.ts'
 
 /**
  * What a pattern with `*` may mean: itself, and what a permalink is made of where it is written as folders and titles are, each
- * also behind the project, which may be left out.
+ * also behind the project, which may be left out: behind each of the prefixes that permalinks in it begin with.
  */
-export function permalinkPatterns(projectPermalink: string, pattern: string): string[] {
-  const begin = `${projectPermalink}/`
+export function permalinkPatterns(prefixes: readonly string[], pattern: string): string[] {
   return [...new Set([pattern, slugPattern(pattern)])].flatMap((one) =>
-    one.startsWith(begin) || one.startsWith('*') ? [one] : [one, `${begin}${one}`],
+    one.startsWith('*') ? [one] : [one, ...behind(prefixes, one)],
   )
+}
+
+/** None is repeated: a path that begins with the name of the project is a permalink as it is. */
+function behind(prefixes: readonly string[], pattern: string): string[] {
+  return prefixes.filter((prefix) => !pattern.startsWith(prefix)).map((prefix) => prefix + pattern)
 }
 
 function slugPattern(pattern: string): string {

@@ -13,6 +13,7 @@ import * as waitingReplays from './0010-waiting-replays.ts'
 import * as searchPieces from './0011-search-pieces.ts'
 import * as searchAgain from './0012-search-again.ts'
 import * as readAgain from './0013-read-again.ts'
+import * as formerProjectNames from './0014-former-project-names.ts'
 
 export interface Migration {
   name: string
@@ -34,4 +35,5 @@ export const MIGRATIONS: readonly Migration[] = [
   searchPieces,
   searchAgain,
   readAgain,
+  formerProjectNames,
 ]
