@@ -66,14 +66,19 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
   test('a statement that was planned for a small table is planned anew when the table has grown', async () => {
     const client = new PooledClient({ connectionString: database.url })
     await client.connect()
-    await client.query('create table growing (id int primary key) with (autovacuum_enabled = false)')
-    await client.query('insert into growing values (0)')
-    await client.query('analyze growing')
     const look = () => client.query({ name: 'look', text: 'select id from growing where id = $1', values: [0] })
     const plan = async () => (await client.query('explain (costs off) execute look (0)')).rows[0]['QUERY PLAN']
-    for (let times = 0; times < 10; times++) await look()
-    await client.query('insert into growing select generate_series(1, 20000)')
-    assert.match(await plan(), /^Seq Scan/)
+    const planForSmall = async () => {
+      await client.query('drop table if exists growing')
+      await client.query('create table growing (id int primary key) with (autovacuum_enabled = false)')
+      await client.query('insert into growing values (0)')
+      await client.query('analyze growing')
+      for (let times = 0; times < 10; times++) await look()
+      await client.query('insert into growing select generate_series(1, 20000)')
+      return plan()
+    }
+    // The server forgets all plans by itself when others change very many tables at once: then nothing is to be seen here.
+    while (!(await planForSmall()).startsWith('Seq Scan'));
     for (let times = 0; times < 1_000; times++) await look()
     assert.match(await plan(), /^Index/)
     await client.query('drop table growing')
