@@ -116,7 +116,7 @@ function spelling(text: string): string {
 function fits(node: Node, words: readonly string[]): boolean {
   switch (node.kind) {
     case 'word':
-      return words.some((word) => word.startsWith(node.word) || (stemOf(word) ?? word) === (node.stem ?? node.word))
+      return words.some((word) => word.startsWith(node.word) || isForm(word, node.word))
     case 'phrase':
       return words.some((_, start) =>
         node.words.every((word, index) => {
@@ -133,9 +133,13 @@ function fits(node: Node, words: readonly string[]): boolean {
   }
 }
 
-/** From 0 to 1: how much of the title was asked for. A whole word counts twice as much as a beginning. */
+function isForm(word: string, other: string): boolean {
+  return (stemOf(word) ?? word) === (stemOf(other) ?? other)
+}
+
+/** From 0 to 1: how much of the title was asked for. A whole word counts twice as much as a beginning or another form. */
 function share(title: readonly string[], words: readonly string[]): number {
   const whole = title.filter((word) => words.includes(word)).length
-  const begun = title.filter((word) => words.some((asked) => word.startsWith(asked))).length
+  const begun = title.filter((word) => words.some((asked) => word.startsWith(asked) || isForm(word, asked))).length
   return (whole + begun) / (2 * Math.max(1, title.length))
 }

@@ -2,7 +2,7 @@
 import type { Engine } from '../../../platform/storage/database.ts'
 import type { Node, Term } from '../question/question.ts'
 import { isUnspacedWord } from '../words/search-text.ts'
-import { stemOf } from '../words/stem.ts'
+import { formsBegin, stemOf } from '../words/stem.ts'
 import { nameBeginning, nameWord, projectWord } from './search-scope.ts'
 import { scopeMark, stemMark } from './text-vector.ts'
 
@@ -94,8 +94,8 @@ export function formExpression(engine: Engine, scope: MatchScope, word: string):
 }
 
 /**
- * The same words in what notes are called, for which there are lists of their own; whole ones, or beginnings. What stands behind NOT
- * is left out. Null: nothing else does.
+ * The same words in what notes are called, for which there are lists of their own; whole ones, or beginnings, then also all that
+ * may be other forms of a word. What stands behind NOT is left out. Null: nothing else does.
  */
 export function nameExpression(engine: Engine, projectId: number, node: Node, isBeginning: boolean): string | null {
   const named = (word: string): string => {
@@ -104,7 +104,7 @@ export function nameExpression(engine: Engine, projectId: number, node: Node, is
     return quotedScope(engine, asked, isOpen)
   }
   if (node.kind === 'not') return null
-  if (node.kind === 'word') return named(node.word)
+  if (node.kind === 'word') return named(isBeginning ? formsBegin(node.word) : node.word)
   const parts =
     node.kind === 'phrase'
       ? node.words.map(named)
