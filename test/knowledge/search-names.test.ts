@@ -17,4 +17,14 @@ eachServer('search by what notes are called', (notes) => {
     assert.deepEqual(await found('"houses"'), [])
     assert.deepEqual(titles(await search(project, { title: 'housing' })), ['Housing', 'House'])
   })
+
+  test('shows the words of the path by which a note is found that was moved and kept its permalink', async () => {
+    const project = await notes().project('Moves')
+    const { external_id: id } = await project.create({ title: 'Kettle', directory: 'kitchen' })
+    await project.move(id, 'attic/boxes/Kettle.md', 200)
+    const { results } = await search(project, 'boxes')
+    assert.deepEqual(results[0]?.snippets, [
+      { field: 'file_path', text: 'attic/boxes/Kettle.md', highlights: [[6, 11]] },
+    ])
+  })
 })

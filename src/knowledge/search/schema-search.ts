@@ -68,7 +68,13 @@ export const SearchBody = Type.Object({
 export type SearchInput = Static<typeof SearchBody>
 
 const Snippet = Type.Object({
-  field: Type.Union([Type.Literal('title'), Type.Literal('content'), Type.Literal('tags'), Type.Literal('permalink')]),
+  field: Type.Union([
+    Type.Literal('title'),
+    Type.Literal('content'),
+    Type.Literal('tags'),
+    Type.Literal('permalink'),
+    Type.Literal('file_path'),
+  ]),
   text: Type.String(),
   highlights: Type.Array(Type.Array(Type.Integer(), { minItems: 2, maxItems: 2 }), {
     description: 'Start and end of each place in `text`, in UTF-16 units.',

@@ -119,7 +119,8 @@ function noteResult(
   const { body } = splitText(content)
   const metadata = JSON.parse(note.metadata)
   const chunk = options.isByMeaning ? matchedChunk(content, body, hit.chunks, places.get(note.id) ?? new Map()) : null
-  const texts = { title: note.title, tags: tagsOf(metadata), permalink: note.permalink, content: body }
+  const { title, permalink, file_path: path } = note
+  const texts = { title, tags: tagsOf(metadata), permalink, path, content: body }
   return {
     ...shared(hit, note),
     title: note.title,

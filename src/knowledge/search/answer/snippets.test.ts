@@ -232,6 +232,20 @@ describe('a snippet', () => {
     assert.deepEqual(snippetsOf(texts, parseQuestion('else')), [])
   })
 
+  test('names the path of a note where not even its permalink has the words, as after a move', () => {
+    const texts = { title: 'Tea', tags: [], permalink: 'main/tea', path: 'drinks/hot/Tea.md', content: 'nothing' }
+    assert.deepEqual(snippetsOf(texts, parseQuestion('hot drinks')), [
+      {
+        field: 'file_path',
+        text: 'drinks/hot/Tea.md',
+        highlights: [
+          [0, 6],
+          [7, 10],
+        ],
+      },
+    ])
+  })
+
   test('is found in any text without an error', () => {
     const texts = [
       '',

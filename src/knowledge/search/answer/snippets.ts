@@ -3,7 +3,7 @@ import { isMarkAt } from '../words/unspaced-run.ts'
 import { type Place, WantedWords } from '../words/wanted-words.ts'
 
 export interface Snippet {
-  field: 'title' | 'content' | 'tags' | 'permalink'
+  field: 'title' | 'content' | 'tags' | 'permalink' | 'file_path'
   text: string
   /** Start and end of what was asked for in `text`, in UTF-16 units, in order and apart. */
   highlights: [number, number][]
@@ -14,6 +14,8 @@ export interface SnippetTexts {
   title: string
   tags: readonly string[]
   permalink: string | null
+  /** Of a note. */
+  path?: string
   content: string
 }
 
@@ -34,7 +36,10 @@ export function snippetsOf(texts: SnippetTexts, question: Question): Snippet[] {
     ...parts(texts.content, wanted),
     ...whole('tags', texts.tags.join(', ').slice(0, LONGEST).toWellFormed(), wanted),
   ]
-  return snippets.length > 0 ? snippets : whole('permalink', texts.permalink ?? '', wanted)
+  if (snippets.length > 0) return snippets
+  // A note that was moved keeps its permalink.
+  const named = whole('permalink', texts.permalink ?? '', wanted)
+  return named.length > 0 ? named : whole('file_path', texts.path ?? '', wanted)
 }
 
 /** The beginning of a text, for what was not found by its words. */
