@@ -100,6 +100,12 @@ eachServer(
       assert.ok(!/^(## How to go on|1\. Delete)/m.test(prompt))
     })
 
+    test('take a topic of nothing but characters that no note has for none', async () => {
+      const { prompt, metadata } = await post('continue-conversation', { topic: '\0' })
+      assert.deepEqual([metadata.query, metadata.timeframe], [null, '7d'])
+      assert.ok(!prompt.includes('\0'))
+    })
+
     test('refuse what is out of range', async () => {
       for (const body of [
         { search_items_limit: 0 },
@@ -116,9 +122,8 @@ eachServer(
         const { detail } = await post('continue-conversation', body, 422)
         assert.equal(typeof detail, 'string', JSON.stringify(body))
       }
-      for (const body of [{}, { query: '' }, { query: ' \n' }, { query: null }, { query: 'a', timeframe: '2 years' }]) {
-        await post('search', body, 422)
-      }
+      for (const query of [undefined, null, '', ' \n', '\0', '\0 \0']) await post('search', { query }, 422)
+      await post('search', { query: 'a', timeframe: '2 years' }, 422)
       await own.api.post(`/v2/${NOBODY}/prompt/search`, 404, { body: { query: 'a' } })
       await own.api.post(`/v2/${NOBODY}/prompt/continue-conversation`, 404, { body: {} })
       await own.api.post(`/v2/projects/${own.projectId}/prompt/search`, 200, { body: { query: 'a', unknown: true } })

@@ -9,6 +9,7 @@ import { chunkPlaces } from '../search/answer/chunk-places.ts'
 import { readSearch } from '../search/search-request.ts'
 import type { SearchService } from '../search/search-service.ts'
 import { WantedWords } from '../search/words/wanted-words.ts'
+import { dropUnstorable } from '../text/clean-text.ts'
 import { type PromptMaterial, writePrompt } from './write-prompt.ts'
 
 export interface PromptQuestion {
@@ -59,7 +60,7 @@ export class PromptService {
   async write(asked: PromptQuestion): Promise<Prompt> {
     const { db, clock, baseUrl } = this.#deps
     const generatedAt = clock.now()
-    const topic = asked.topic.trim() || null
+    const topic = dropUnstorable(asked.topic).trim() || null
     const timeframe = asked.timeframe ?? (topic === null ? RECENTLY : null)
     const filters = {
       depth: asked.depth,

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
 import { ContextResults, TIMEFRAME } from '../context/schema-context.ts'
+import { dropUnstorable } from '../text/clean-text.ts'
 import type { Prompt, PromptQuestion } from './prompt-service.ts'
 
 export const LONGEST_TOPIC = 2_000
@@ -25,7 +26,7 @@ export const ContinueBody = Type.Object({
 export const SearchPromptBody = Type.Object({
   query: Type.Refine(
     Type.String({ maxLength: LONGEST_TOPIC, description: 'As `text` of a search; not blank.' }),
-    (text) => text.trim() !== '',
+    (text) => dropUnstorable(text).trim() !== '',
     () => 'must not be blank',
   ),
   timeframe: optional(Type.String(TIMEFRAME)),
