@@ -6,9 +6,12 @@ import { findOperator } from '../users/index.ts'
 import { printJson } from './print-json.ts'
 import { Progress } from './progress.ts'
 import { withStorageFlags } from './settings-options.ts'
+import { untilInterrupted } from './until-interrupted.ts'
 import { type CliContext, withDatabase } from './with-database.ts'
 
 const STOP_MS = 5_000
+// Half of it for what is being embedded.
+const INTERRUPT_MS = 2_000
 
 export function reindexCommand(): Command {
   return withStorageFlags(new Command('reindex'))
@@ -69,5 +72,6 @@ async function withSemantic(
   const supervisor = new Supervisor({ clock, log })
   supervisor.start([semantic.sync])
   opened.defer(() => supervisor.stop(STOP_MS))
-  await work(semantic)
+  // A project that is not given back stays without vectors of anybody else for a minute.
+  await untilInterrupted(work(semantic), () => supervisor.stop(INTERRUPT_MS))
 }

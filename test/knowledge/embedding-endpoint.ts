@@ -14,6 +14,7 @@ const DIMENSIONS = 32
 /** A service that speaks the embeddings call of OpenAI, in whatever mood a test wants. */
 export class EmbeddingEndpoint implements AsyncDisposable {
   mood: EndpointMood = 'works'
+  #asked = Promise.withResolvers<void>()
   readonly #server = createServer((request, response) => {
     let body = ''
     request.setEncoding('utf8').on('data', (text: string) => {
@@ -38,12 +39,19 @@ export class EmbeddingEndpoint implements AsyncDisposable {
     }
   }
 
+  /** Resolves when it is asked for the next time. */
+  isAsked(): Promise<void> {
+    this.#asked = Promise.withResolvers()
+    return this.#asked.promise
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))
   }
 
   #answer(input: string | string[], response: ServerResponse): void {
+    this.#asked.resolve()
     if (this.mood === 'is silent') return
     response.setHeader('content-type', 'application/json')
     if (this.mood === 'fails') response.statusCode = 500

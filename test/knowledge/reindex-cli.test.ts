@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { runCommand } from '../cli/run-command.ts'
+import { SystemClock } from '../../src/platform/clock/clock.ts'
+import { openDatabase } from '../../src/platform/storage/open.ts'
+import { runCommand, startCommand } from '../cli/run-command.ts'
 import { postgresUnavailable } from '../support/postgres.ts'
+import { silentLogger } from '../support/silent-logger.ts'
 import { EmbeddingEndpoint } from './embedding-endpoint.ts'
 import { NotesApi } from './notes-api.ts'
 import { search, titles, untilEmbedded } from './search-api.ts'
@@ -50,3 +53,38 @@ test('reindex without semantic search makes the words anew, and with a provider 
   assert.equal(failed.status, 1)
   assert.match(failed.stderr, /commonplace: .*did not answer with JSON/)
 })
+
+for (const engine of ['sqlite', 'postgres'] as const) {
+  const unavailable = engine === 'postgres' ? postgresUnavailable() : null
+  test(`reindex that is interrupted leaves its project to others at once (${engine})`, {
+    skip: unavailable ?? false,
+  }, async () => {
+    await using notes = await NotesApi.start({ engine, env: { COMMONPLACE_KNOWLEDGE__EMBEDDING_PROVIDER: 'none' } })
+    await notes.create({ title: 'Whale', content: 'A mammal of the sea.' })
+    const { dataDir, databaseUrl } = notes.server
+    await using endpoint = await EmbeddingEndpoint.start()
+    const place = {
+      COMMONPLACE_DATA_DIR: dataDir,
+      COMMONPLACE_DATABASE_URL: databaseUrl ?? '',
+      ...endpoint.environment,
+    }
+    const log = silentLogger()
+    await using db = await openDatabase({ dataDir, databaseUrl, poolSize: 1, clock: new SystemClock(), log })
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      endpoint.mood = 'is silent'
+      const asked = endpoint.isAsked()
+      const command = startCommand(['reindex'], place)
+      await asked
+      command.interrupt(signal)
+      assert.deepEqual(await command.result.then((ended) => [ended.signal, ended.status]), [signal, null])
+      const owners = await db.query.selectFrom('project_embeddings').select('lease_owner').execute()
+      assert.deepEqual(
+        owners.map((row) => row.lease_owner),
+        [null],
+      )
+    }
+    endpoint.mood = 'works'
+    const again = await runCommand(['reindex'], place)
+    assert.deepEqual([again.status, again.stdout], [0, 'indexed main: 1 note, 1 vector\n'])
+  })
+}
