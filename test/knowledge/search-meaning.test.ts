@@ -255,6 +255,24 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       }
     })
 
+    test('finds a note by its words alone that says embed: false, and no passage of it is missing', async () => {
+      const quiet = await notes.project('Quiet')
+      const said = await quiet.create({ title: 'Said', content: 'Kittens purr.' })
+      const unsaid = await quiet.create({
+        title: 'Unsaid',
+        entity_metadata: { embed: false },
+        content: 'Kittens purr.',
+      })
+      await untilEmbedded(quiet, said)
+      const ask = (retrieval_mode: string) => search(quiet, { text: 'kittens', retrieval_mode })
+      assert.deepEqual(titles(await ask('vector')), ['Said'])
+      assert.deepEqual(titles(await ask('hybrid')).toSorted(), ['Said', 'Unsaid'])
+      const { body } = await quiet.api.post(`/v2/${quiet.projectId}/inspect/chunks`, 200, {
+        body: { identifier: unsaid.external_id },
+      })
+      assert.deepEqual(body.chunks, [])
+    })
+
     test('explains itself', async () => {
       const trace = async (body: object) =>
         (await notes.api.post(`/v2/${notes.projectId}/inspect/query`, 200, { body })).body

@@ -11,7 +11,7 @@ import type { Semantic } from '../../semantic/semantic.ts'
 import { typeOfKind } from '../hit.ts'
 import { chunkStates } from './chunk-states.ts'
 import type { ChunksDocument } from './schema-inspect.ts'
-import { isWaiting, keptChunks } from './store-inspect.ts'
+import { isToBeEmbedded, isWaiting, keptChunks } from './store-inspect.ts'
 
 /** What of a note is embedded, and what should be. */
 export async function inspectChunks(
@@ -23,7 +23,8 @@ export async function inspectChunks(
   const { modelId, provider, name, dimensions } = await shownModel(semantic, project.id)
   return db.read(async (snapshot) => {
     const [current] = await notesByIds(snapshot, project.id, [note.id])
-    const content = (await contentsOf(snapshot, [note.id], MAX_CONTENT * 2)).get(note.id)
+    const isEmbedded = await isToBeEmbedded(snapshot, project, note.id)
+    const content = isEmbedded ? (await contentsOf(snapshot, [note.id], MAX_CONTENT * 2)).get(note.id) : undefined
     const chunks = current === undefined || content === undefined ? [] : chunkNote(current, content)
     const waits = await isWaiting(snapshot, project, modelId, note)
     const states = chunkStates(chunks, await keptChunks(snapshot, project, modelId, note.id), waits)

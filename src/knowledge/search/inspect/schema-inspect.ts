@@ -72,7 +72,7 @@ const ChunkState = Type.Union(
   ],
   {
     description:
-      'ready; pending, not embedded yet; stale, the vector is that of an older text; missing, embedded by nobody; orphaned, the vector of a text that is gone.',
+      'ready; pending, not embedded yet; stale, the vector is that of an older text; missing, embedded by nobody; orphaned, the vector of a text that is gone, or is no longer to have one.',
   },
 )
 
@@ -99,6 +99,7 @@ export const ChunksDocument = Type.Object({
       end: Type.Integer(),
       text: nullable(Type.String({ description: 'What is embedded; null when the text is gone.' })),
     }),
+    { description: 'None of a note that says `embed: false`.' },
   ),
 })
 

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Reader } from '../../../platform/storage/database.ts'
 import { statement } from '../../../platform/storage/statement.ts'
 import type { NoteRef, Project } from '../../note/note.ts'
+import { embedOf } from '../../text/frontmatter/note-metadata.ts'
 import '../../semantic/tables.ts'
 import '../../tables.ts'
 import type { KeptChunk } from './chunk-states.ts'
@@ -42,4 +43,14 @@ const waiting = statement<
 export async function isWaiting(reader: Reader, project: Project, modelId: number, note: NoteRef): Promise<boolean> {
   const input = { projectId: project.id, modelId, noteId: note.id, externalId: note.external_id }
   return (await reader.run(waiting, input)).length > 0
+}
+
+const metadataOf = statement<{ projectId: number; noteId: number }, { metadata: string }>((query, p) =>
+  query.selectFrom('notes').select('metadata').where('id', '=', p('noteId')).where('project_id', '=', p('projectId')),
+)
+
+/** False where its frontmatter says that it is not to be. */
+export async function isToBeEmbedded(reader: Reader, project: Project, noteId: number): Promise<boolean> {
+  const [note] = await reader.run(metadataOf, { projectId: project.id, noteId })
+  return note !== undefined && embedOf(JSON.parse(note.metadata))
 }
