@@ -241,6 +241,12 @@ for (const [what, [answer, message]] of Object.entries(WRONG)) {
   })
 }
 
+test('an answer without an end is refused, and the message says what it was allowed in whole KiB', async () => {
+  await using provider = await open()
+  server.answer = () => ({ body: ' '.repeat(1_500_000) })
+  assert.match(await failure(provider), /was not understood: the answer is larger than 1406 KiB$/)
+})
+
 test('who aborts does not wait', async () => {
   await using provider = await open()
   const aborting = new AbortController()

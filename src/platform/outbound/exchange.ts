@@ -103,7 +103,7 @@ export class Exchange implements Carried {
     this.#bodyBytes += chunk.length
     const { maxBodyBytes } = this.request
     if (this.#bodyBytes > maxBodyBytes) {
-      this.#settleAnswer(`the answer is larger than ${maxBodyBytes / 1024} KiB`)
+      this.#settleAnswer(`the answer is larger than ${Math.floor(maxBodyBytes / 1024)} KiB`)
       this.#giveUp()
     } else if (!this.#isEnough || this.#bodyBytes - chunk.length < BEGINNING_BYTES) {
       if (this.#chunks.push(chunk) >= MOST_PIECES) this.#chunks = [Buffer.concat(this.#chunks)]
