@@ -179,6 +179,18 @@ test('a changed setting holds for the next decision', () => {
   assert.equal(breaker.nextOfferAt, clock.at + SECOND, 'a time that was set stays')
 })
 
+test('closes when fewer trials are asked for than were good already', () => {
+  const { breaker, settings, clock } = setUp({ half_open_requests: 3 })
+  fail(breaker, 6)
+  clock.at += 60 * SECOND
+  assert.equal(breaker.settle(admitted(breaker), false), null)
+  const trial = admitted(breaker)
+  settings.half_open_requests = 1
+  assert.equal(admitted(breaker).role, 'plain')
+  assert.equal(breaker.state, 'closed')
+  assert.equal(breaker.settle(trial, true), null, 'a trial that is still in flight says nothing any more')
+})
+
 test('whatever happens it is never stuck, and lets through no more trials than it may', () => {
   const action = fc.oneof(
     fc.record({ kind: fc.constantFrom('admit' as const, 'manual' as const) }),
@@ -188,6 +200,7 @@ test('whatever happens it is never stuck, and lets through no more trials than i
     }),
     fc.record({ kind: fc.constant('wait' as const), micros: fc.integer({ min: 0, max: 70 * SECOND }) }),
     fc.record({ kind: fc.constantFrom('reset' as const) }),
+    fc.record({ kind: fc.constant('set' as const), half_open_requests: fc.integer({ min: 1, max: 3 }) }),
   )
   const settings = fc.record({
     consecutive_failures: fc.nat(4),
@@ -196,11 +209,15 @@ test('whatever happens it is never stuck, and lets through no more trials than i
   })
   fc.assert(
     fc.property(settings, fc.array(action, { maxLength: 80 }), (given, actions) => {
-      const { breaker, clock } = setUp(given)
+      const { breaker, clock, settings } = setUp(given)
       let flying: BreakerPass[] = []
+      let mostTrials = given.half_open_requests
       for (const each of actions) {
         if (each.kind === 'wait') clock.at += each.micros
-        else if (each.kind === 'reset') breaker.reset()
+        else if (each.kind === 'set') {
+          settings.half_open_requests = each.half_open_requests
+          mostTrials = Math.max(mostTrials, each.half_open_requests)
+        } else if (each.kind === 'reset') breaker.reset()
         else if (!('index' in each)) {
           const pass = breaker.admit(each.kind === 'manual')
           if (pass !== null) flying.push(pass)
@@ -214,12 +231,12 @@ test('whatever happens it is never stuck, and lets through no more trials than i
         const newest = Math.max(0, ...flying.map(({ generation }) => generation))
         const trials = flying.filter(({ role, generation }) => role === 'trial' && generation === newest)
         const byHand = flying.filter(({ role, generation }) => role === 'manual_trial' && generation === newest)
-        assert.ok(trials.length <= given.half_open_requests && byHand.length <= 1)
+        assert.ok(trials.length <= mostTrials && byHand.length <= 1)
         if (breaker.state === 'closed') assert.ok(breaker.snapshot().consecutiveFailures <= given.consecutive_failures)
       }
       for (const pass of flying) breaker.release(pass)
       clock.at += 60 * SECOND
-      for (let trial = 0; trial < given.half_open_requests; trial++) breaker.settle(admitted(breaker), false)
+      for (let trial = 0; trial < settings.half_open_requests; trial++) breaker.settle(admitted(breaker), false)
       assert.equal(breaker.state, 'closed')
     }),
     { numRuns: 200 },

@@ -61,9 +61,12 @@ export class Breaker {
 
   /** Null when the attempt has to wait. `isManual`: a person asked for it, and one such trial at a time passes. */
   admit(isManual = false): BreakerPass | null {
+    const { half_open_requests: mostTrials } = this.#settings()
+    // Fewer are asked for than were when they were made: those that were good are enough, and no other one would come.
+    if (this.#goodTrials >= mostTrials) this.#begin(null)
     const state = this.state
     if (state === 'closed') return { generation: this.#generation, role: 'plain' }
-    if (state === 'half_open' && this.#trials + this.#goodTrials < this.#settings().half_open_requests) {
+    if (state === 'half_open' && this.#trials + this.#goodTrials < mostTrials) {
       this.#trials++
       return { generation: this.#generation, role: 'trial' }
     }
