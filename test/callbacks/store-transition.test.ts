@@ -90,7 +90,7 @@ eachDatabase('storing transitions', ({ open, openAgain, engine }) => {
     assert.deepEqual(await store(db, [winner]), new Set([run.runNumber]))
     assert.deepEqual(await store(db, [loser]), new Set())
     assert.equal(
-      await db.write((tx) => storeTransition(tx, run, settlementOf(run, TERMINATE, 4_000).changed, null)),
+      await db.write((tx) => storeTransition(tx, run, settlementOf(run, TERMINATE, 4_000).changed, { dueAt: null })),
       false,
     )
     assert.deepEqual((await reread(db, run)).record, winner.changed.record)
@@ -263,7 +263,7 @@ eachDatabase('storing transitions', ({ open, openAgain, engine }) => {
     const db = await open()
     const run = await start(db)
     const { changed } = settlementOf(run, TERMINATE, 2_000)
-    assert.equal(await db.write((tx) => storeTransition(tx, run, changed, null), SHARED), true)
+    assert.equal(await db.write((tx) => storeTransition(tx, run, changed, { dueAt: null }), SHARED), true)
     assert.deepEqual((await reread(db, run)).record, changed.record)
   })
 })

@@ -85,6 +85,8 @@ export interface Settlement {
   readonly dueAt: Micros | null
   /** PostgreSQL: the process whose lease it has to be still; null when that does not matter. */
   readonly leaseOwner: string | null
+  /** PostgreSQL: the time at which no process may have leased it; absent when that does not matter. */
+  readonly unleasedAt?: Micros
   /** The attempt that led to it; null when none did. */
   readonly attempt: AttemptRecord | null
 }

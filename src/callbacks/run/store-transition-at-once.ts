@@ -12,6 +12,7 @@ const COLUMNS = {
   destination_id: 'bigint',
   expected_count: 'bigint',
   held_by: 'text',
+  unleased_at: 'bigint',
   status: 'smallint',
   state: 'smallint',
   attempt: 'integer',
@@ -60,6 +61,7 @@ export const changeAtOnce = statement<{ rows: string }, { run_number: number }>(
       from given g
       where r.run_number = g.run_number and r.transition_count = g.expected_count
         and (g.held_by is null or r.lease_owner = g.held_by)
+        and (g.unleased_at is null or r.lease_owner is null or r.due_at <= g.unleased_at)
       returning g.*
     ), failures as (
       insert into callback_failures (run_number, last_attempt, terminal)
@@ -93,12 +95,13 @@ export function givenRows(settlements: readonly Settlement[]): string {
 }
 
 function givenRow(settlement: Settlement): GivenRow {
-  const { run, changed, leaseOwner, attempt } = settlement
+  const { run, changed, leaseOwner, unleasedAt, attempt } = settlement
   const { record, failures, transition } = changed
   return {
     ...changedRow(settlement),
     destination_id: run.destinationId,
     held_by: leaseOwner,
+    unleased_at: unleasedAt,
     last_attempt: failures.lastAttempt && JSON.stringify(failures.lastAttempt),
     terminal: failures.terminal && JSON.stringify(failures.terminal),
     ...(attempt !== null && {

@@ -10,14 +10,14 @@ import type { Settlement, StoredRun } from './run.ts'
 import { insertAttempts } from './store-attempts.ts'
 import { changeAtOnce, givenRows } from './store-transition-at-once.ts'
 
-/** Whether it won: nobody changed the run since it was read. Who has leased the run loses it. */
+/** Whether it won: nobody changed the run since it was read. Who has leased the run loses it, unless it must not be leased. */
 export async function storeTransition(
   tx: Transaction,
   run: StoredRun,
   changed: Changed,
-  dueAt: Micros | null,
+  { dueAt, ...also }: Pick<Settlement, 'dueAt' | 'unleasedAt'>,
 ): Promise<boolean> {
-  const won = await storeTransitions(tx, [{ run, changed, dueAt, leaseOwner: null, attempt: null }])
+  const won = await storeTransitions(tx, [{ run, changed, dueAt, leaseOwner: null, attempt: null, ...also }])
   return won.size === 1
 }
 

@@ -48,7 +48,7 @@ async function tryOnce(
   const step = applyEvent(run.record, event, { now: clock.now(), retry: namespace.retryPolicy, chance: 0 })
   if (step.kind === 'refused') throw new AppError('failed_precondition', step.message)
   if (step.kind === 'unchanged') return true
-  if (!(await storeTransition(tx, run, step, null))) return false
+  if (!(await storeTransition(tx, run, step, { dueAt: null }))) return false
   dispatcher.stopWith(tx, run)
   tx.afterCommit(() => watch.notify(run.runNumber))
   return true
