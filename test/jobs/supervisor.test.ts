@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { AppError } from '../../src/platform/errors/app-error.ts'
+import { createLogger } from '../../src/platform/logging/logger.ts'
 import { Supervisor, type Worker, WorkerStop } from '../../src/platform/supervisor/supervisor.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { silentLogger } from '../support/silent-logger.ts'
@@ -8,9 +10,9 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
 
-function bench(workers: Worker[]) {
+function bench(workers: Worker[], log = silentLogger()) {
   const clock = new FakeClock()
-  const supervisor = new Supervisor({ clock, log: silentLogger(), firstRestartMs: 100, longestRestartMs: 300 })
+  const supervisor = new Supervisor({ clock, log, firstRestartMs: 100, longestRestartMs: 300 })
   supervisor.start(workers)
   return { clock, supervisor, state: () => supervisor.health().map((health) => health.state) }
 }
@@ -37,6 +39,33 @@ it('starts a failing worker again with growing delays while the others go on', a
   assert.deepEqual([steady?.healthy, shaky?.healthy, shaky?.lastError, shaky?.restarts], [true, false, 'failure 5', 5])
   await supervisor.stop(1_000)
   assert.deepEqual(state(), ['stopped', 'stopped'])
+})
+
+it('tells once that storage is away, whichever try meets it, and that the worker goes on; a defect each time', async () => {
+  const lines: string[] = []
+  const write = (line: string) => void lines.push(JSON.parse(line).level)
+  const log = createLogger({ level: 'info', format: 'json', destination: { write } })
+  let trouble: Error | null = new AppError('unavailable', 'The disk is full')
+  const run = async (signal: AbortSignal) => {
+    if (trouble !== null) throw trouble
+    await untilAborted(signal)
+  }
+  const { clock, supervisor } = bench([{ name: 'writer', run }], log)
+  for (let tries = 0; tries < 5; tries++) await clock.advance(300)
+  assert.deepEqual(lines, ['error'])
+  trouble = null
+  await clock.advance(300)
+  await clock.advance(60_000)
+  assert.deepEqual(lines, ['error', 'info'])
+  await supervisor.stop(10)
+
+  lines.length = 0
+  trouble = new Error('a defect')
+  const other = bench([{ name: 'writer', run }], log)
+  await other.clock.advance(0)
+  await other.clock.advance(101)
+  assert.deepEqual(lines, ['error', 'error'])
+  await other.supervisor.stop(10)
 })
 
 it('begins with the shortest delay again after a worker ran well for a minute', async () => {

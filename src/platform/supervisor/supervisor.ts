@@ -1,5 +1,7 @@
 import { type Clock, settlesWithin, sleep } from '../clock/clock.ts'
+import { AppError } from '../errors/app-error.ts'
 import type { Logger } from '../logging/logger.ts'
+import { OutageLog } from '../logging/outage-log.ts'
 
 /**
  * Work that goes on as long as the server does. `run` returns when its signal aborts, having finished what it must.
@@ -38,7 +40,7 @@ export interface SupervisorOptions {
   longestRestartMs?: number
 }
 
-// A worker that ran this long before it failed starts anew with the shortest delay.
+// A worker that ran this long before it failed starts anew with the shortest delay, and its trouble counts as over.
 const STABLE_AFTER_MS = 60_000
 
 interface Supervised {
@@ -94,11 +96,15 @@ export class Supervisor {
   /** NOTE Nothing may throw out of here: an unhandled rejection would end the server. */
   async #keepRunning(worker: Worker, health: WorkerHealth): Promise<void> {
     const { signal } = this.#stopping
+    const outage = new OutageLog(this.#log)
     for (let failures = 0; !signal.aborted; ) {
       const startedMs = this.#clock.elapsedMs()
+      const cancel = this.#clock.after(STABLE_AFTER_MS, () => outage.over(`the worker "${worker.name}" goes on`))
       try {
         // Also a run that throws before its first await must not reach the caller of `start`.
-        await Promise.resolve().then(() => worker.run(signal))
+        await Promise.resolve()
+          .then(() => worker.run(signal))
+          .finally(cancel)
         Object.assign(health, { state: signal.aborted ? 'stopped' : 'finished', healthy: true })
         return
       } catch (error) {
@@ -108,7 +114,11 @@ export class Supervisor {
         const delayMs = Math.min(this.#longestRestartMs, this.#firstRestartMs * 2 ** Math.min(failures - 1, 30))
         const lastError = error instanceof Error ? error.message : String(error)
         Object.assign(health, { state: 'restarting', healthy: false, lastError, restarts: health.restarts + 1 })
-        this.#log.error({ err: error, worker: worker.name }, `a worker failed; it starts again in ${delayMs} ms`)
+        const message = `a worker failed; it starts again in ${delayMs} ms`
+        // Storage that is away, or a full disk, is met by every try until somebody has mended it.
+        const isOutage = error instanceof AppError && error.code === 'unavailable'
+        if (isOutage) outage.tell({ err: error, worker: worker.name }, message)
+        else this.#log.error({ err: error, worker: worker.name }, message)
         await sleep(this.#clock, delayMs, signal).catch(() => {})
         if (!signal.aborted) Object.assign(health, { state: 'running', healthy: true })
       }
