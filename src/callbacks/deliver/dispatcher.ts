@@ -69,7 +69,7 @@ export class Dispatcher implements Worker {
   /** They wait until results are stored. */
   readonly #held = new Set<Lane>()
   #isRunning = false
-  readonly #outage: OutageLog
+  readonly #outages: { reading: OutageLog; looking: OutageLog }
 
   constructor(options: DispatcherOptions) {
     const { db, clock, log, lanes } = options
@@ -77,7 +77,7 @@ export class Dispatcher implements Worker {
     this.#isShared = db.engine === 'postgres'
     this.#claims = new Claims(options)
     this.#underWay = new UnderWay(log)
-    this.#outage = new OutageLog(log)
+    this.#outages = { reading: new OutageLog(log), looking: new OutageLog(log) }
     this.#settler = new Settler({ db, clock, log, onCaughtUp: () => this.#letGo() })
     this.#timekeeper = new Timekeeper({
       db,
@@ -226,7 +226,7 @@ export class Dispatcher implements Worker {
     lane.hasMore = false
     try {
       const runs = await this.#claims.take(lane, limit)
-      this.#outage.over()
+      this.#outages.reading.over()
       if (runs.length === limit) lane.hasMore = true
       const most = this.#isShared ? lane.fitting(runs) : runs.length
       for (const run of runs.slice(0, most)) lane.add(run)
@@ -235,7 +235,7 @@ export class Dispatcher implements Worker {
         await this.#claims.giveBack(runs.slice(most).map(({ runNumber }) => runNumber))
       }
     } catch (error) {
-      this.#outage.tell({ err: error, destination: lane.destination }, 'due callbacks could not be read')
+      this.#outages.reading.tell({ err: error, destination: lane.destination }, 'due callbacks could not be read')
       lane.hasMore = true
       lane.wakeAt(this.#options.clock.now() + AFTER_ERROR_MS * MICROS_PER_MS, () => this.#pump(lane))
       return
@@ -352,7 +352,7 @@ export class Dispatcher implements Worker {
   }
 
   async #findDestinations(): Promise<void> {
-    const { db, clock, log } = this.#options
+    const { db, clock } = this.#options
     try {
       let after = 0
       for (;;) {
@@ -361,8 +361,10 @@ export class Dispatcher implements Worker {
         if (ids.length < DESTINATIONS_AT_ONCE || !this.#isRunning) break
         after = ids.at(-1) as number
       }
+      this.#outages.looking.over('due callbacks are looked for again')
     } catch (error) {
-      log.error({ err: error }, 'due callbacks could not be looked for')
+      const message = 'due callbacks cannot be looked for; trying until storage is back'
+      this.#outages.looking.tell({ err: error }, message)
       this.#lookIn(AFTER_ERROR_MS)
     }
     if (this.#isShared) this.#lookIn(LOOK_AROUND_MS)

@@ -58,7 +58,10 @@ export class PostgresListener {
         const ended = endOf(client)
         await this.#listen(client, ended)
         wait = FIRST_RECONNECT_MS
-        if (!firstTry) signals.emitAll()
+        if (!firstTry) {
+          log.info('the PostgreSQL listener has a connection again')
+          signals.emitAll()
+        }
         tried()
         await this.#watch(client, ended)
       } catch (error) {
@@ -68,7 +71,9 @@ export class PostgresListener {
       firstTry = false
       tried()
       if (signal.aborted) return
-      log.warn({ retryMs: wait }, 'the PostgreSQL listener lost its connection')
+      // Told once, not by each try.
+      const level = wait === FIRST_RECONNECT_MS ? 'warn' : 'debug'
+      log[level]({ retryMs: wait }, 'the PostgreSQL listener has no connection; trying until it has one')
       await sleep(clock, wait, signal).catch(() => {})
       wait = Math.min(wait * 2, LONGEST_RECONNECT_MS)
     }
