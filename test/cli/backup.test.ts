@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, linkSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { MIGRATIONS } from '../../src/platform/storage/migrations/index.ts'
@@ -45,6 +45,25 @@ describe('commonplace backup', () => {
     assert.equal(status, 1)
     assert.match(stderr, /exists already: choose another name or add --force/)
     assert.equal((await runCommand([...args, '--force'])).status, 0)
+  })
+
+  test('never takes the place of the database itself, by whatever path', async () => {
+    const database = join(server.dataDir, 'commonplace.db')
+    const link = join(tempDir(), 'link.db')
+    linkSync(database, link)
+    const { ino } = statSync(database)
+    for (const [file, format] of [
+      [database, 'sqlite'],
+      [database, 'dump'],
+      [`${database}-wal`, 'sqlite'],
+      [link, 'sqlite'],
+    ] as const) {
+      const args = ['backup', file, '--force', '--format', format, '--data-dir', server.dataDir]
+      const { status, stderr } = await runCommand(args)
+      assert.equal(status, 1)
+      assert.match(stderr, /belongs to the database itself: choose another name/)
+    }
+    assert.equal(statSync(database).ino, ino)
   })
 
   test('fails with a sentence where there is nothing to back up', async () => {

@@ -16,12 +16,12 @@ const CLOCK = new URL('../../src/platform/clock/clock.ts', import.meta.url).href
 const LOGGER = new URL('../support/silent-logger.ts', import.meta.url).href
 
 /** Runs the code in a process of its own; how that ended. */
-async function endOf(code: string, temporary: string): Promise<unknown[]> {
+async function endOf(code: string, temporary: string, signal = 'SIGINT'): Promise<unknown[]> {
   const modules = `
     const { checkBackup, restoreBackup } = await import('${RESTORE}')
     const { SystemClock } = await import('${CLOCK}')
     const { silentLogger } = await import('${LOGGER}')
-    const interrupt = () => process.kill(process.pid, 'SIGINT')`
+    const interrupt = () => process.kill(process.pid, '${signal}')`
   const child = spawn(process.execPath, ['--input-type=module', '-e', `${modules}\n${code}`], {
     env: { ...process.env, TMPDIR: temporary },
     stdio: ['ignore', 'ignore', 'inherit'],
@@ -39,17 +39,19 @@ describe('an interrupt', () => {
     await createBackup({ db, file, clock: options.clock })
   })
 
-  test('of a restore leaves nothing of the data behind', async () => {
-    const dataDir = tempDir()
-    const code = `
-      const options = { file: ${JSON.stringify(file)}, dataDir: ${JSON.stringify(dataDir)} }
-      await restoreBackup({ ...options, clock: new SystemClock(), log: silentLogger(), onProgress: interrupt })`
-    assert.deepEqual(await endOf(code, tempDir()), [null, 'SIGINT'])
-    assert.deepEqual(
-      readdirSync(dataDir).filter((name) => !/^commonplace\.(lock|pid)/.test(name)),
-      [],
-    )
-  })
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    test(`of a restore leaves nothing of the data behind (${signal})`, async () => {
+      const dataDir = tempDir()
+      const code = `
+        const options = { file: ${JSON.stringify(file)}, dataDir: ${JSON.stringify(dataDir)} }
+        await restoreBackup({ ...options, clock: new SystemClock(), log: silentLogger(), onProgress: interrupt })`
+      assert.deepEqual(await endOf(code, tempDir(), signal), [null, signal])
+      assert.deepEqual(
+        readdirSync(dataDir).filter((name) => !/^commonplace\.(lock|pid)/.test(name)),
+        [],
+      )
+    })
+  }
 
   test('of a look at a backup leaves no copy of it behind', async () => {
     const temporary = tempDir()

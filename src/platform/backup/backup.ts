@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Clock } from '../clock/clock.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { Database } from '../storage/database.ts'
@@ -48,12 +49,27 @@ export async function createBackup(options: BackupOptions): Promise<BackupResult
       'There is nothing to back up: the database has no tables yet; check the settings',
     )
   }
+  if (db instanceof SqliteDatabase) refuseItself(db.file, file)
   const format = options.format ?? (db.engine === 'sqlite' ? 'sqlite' : 'dump')
   const present = migrations.slice(0, version)
   const rows = await placeFile(file, { force: options.force ?? false }, (temporary) =>
     format === 'dump' ? dump(options, temporary, present) : copy(options, temporary, present),
   )
   return { file, format, bytes: statSync(file).size, schema: version, rows }
+}
+
+/** In the place of the database it would take away what a running server writes from then on. */
+function refuseItself(database: string, file: string): void {
+  const own = ['', '-wal', '-shm', '-journal'].map((end) => database + end)
+  if (!own.some((path) => isSameFile(path, file))) return
+  throw new AppError('failed_precondition', `${file} belongs to the database itself: choose another name`)
+}
+
+/** Also by another path: through a link, or in another case where that does not matter. */
+function isSameFile(one: string, other: string): boolean {
+  const [first, second] = [one, other].map((file) => statSync(file, { throwIfNoEntry: false }))
+  if (first === undefined || second === undefined) return resolve(one) === resolve(other)
+  return first.dev === second.dev && first.ino === second.ino
 }
 
 async function dump(

@@ -67,6 +67,9 @@ export function flushDirectory(directory: string): void {
   }
 }
 
+// The last one is what a terminal leaves behind, as when the connection to the machine is lost.
+const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 /** What is half done holds every secret of the server, and nobody would ever look for it. The answer removes it, too. */
 export function removeOnInterrupt(leftovers: readonly string[]): () => void {
   const remove = () => {
@@ -74,12 +77,15 @@ export function removeOnInterrupt(leftovers: readonly string[]): () => void {
   }
   const interrupt = (signal: NodeJS.Signals) => {
     remove()
-    process.removeListener('SIGINT', interrupt).removeListener('SIGTERM', interrupt)
+    forget()
     process.kill(process.pid, signal)
   }
-  process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
+  const forget = () => {
+    for (const signal of INTERRUPTS) process.removeListener(signal, interrupt)
+  }
+  for (const signal of INTERRUPTS) process.once(signal, interrupt)
   return () => {
-    process.removeListener('SIGINT', interrupt).removeListener('SIGTERM', interrupt)
+    forget()
     remove()
   }
 }
