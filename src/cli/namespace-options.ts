@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander'
+import { policyValueOf } from '../callbacks/index.ts'
 
 type Pair = readonly [name: string, value: string]
 
@@ -31,7 +32,7 @@ export function withChangeFlags(command: Command): Command {
 export function changeOf(options: ChangeOptions): Record<string, unknown> {
   const body: Record<string, unknown> = {}
   if (options.description !== undefined) body.description = options.description
-  for (const [key, value] of options.set) put(body, key.split('.'), settingValue(value))
+  for (const [key, value] of options.set) put(body, key.split('.'), policyValueOf(key, value))
   for (const key of options.unset) put(body, key.split('.'), null)
   const attributes = [...options.attribute, ...options.removeAttribute.map((name) => [name, null] as const)]
   if (attributes.length > 0) body.search_attributes = Object.fromEntries(attributes)
@@ -48,15 +49,6 @@ function pairOf(text: string): Pair {
   const at = text.indexOf('=')
   if (at > 0) return [text.slice(0, at), text.slice(at + 1)]
   throw new InvalidArgumentError('Give a name, "=" and a value.')
-}
-
-/** Numbers, lists and truth are JSON; a duration or other text is not, and stays as it is. */
-function settingValue(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown
-  } catch {
-    return text
-  }
 }
 
 function put(tree: Record<string, unknown>, [key = '', ...path]: string[], value: unknown): void {

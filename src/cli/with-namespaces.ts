@@ -14,7 +14,7 @@ export function withNamespaces<T>(command: Command, work: (context: NamespacesCo
   return withDatabase(command, async (context) => {
     const { db, clock, settings } = context
     const principal = await findOperator(db)
-    const cipher = await openCipher({ db, clock, encryptionKey: settings.auth.encryption_key })
+    const cipher = await openCipher({ db, clock, encryptionKey: settings.auth.encryption_key, mayLock: false })
     const policies = new NamespacePolicies({ db, clock, cipher, settings: settings.callbacks })
     try {
       return await work({ ...context, principal, namespaces: new NamespaceService({ db, clock, cipher, policies }) })

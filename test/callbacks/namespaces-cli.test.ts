@@ -73,6 +73,22 @@ test('an operator makes, shows, changes and deletes a namespace beside the runni
   await admin.get('/namespaces/orders', 404)
 })
 
+test('values are written as in the settings: a duration may be 0, and yes is true', async () => {
+  const set = (...pairs: string[]) => namespace('update', 'typed', ...pairs.flatMap((pair) => ['--set', pair]))
+  await ok('create', 'typed')
+  const given = ['long_poll.buffer=0', 'enabled=off', 'retry.jitter=0.5', 'denied_ports=[80]', 'scheduleToClose.max=9d']
+  assert.equal((await set(...given)).status, 0)
+  const { body } = await admin.get('/namespaces/typed', 200)
+  assert.deepEqual([body.longPoll.buffer, body.enabled, body.retry.jitter, body.deniedPorts], ['0s', false, 0.5, [80]])
+  assert.equal(body.scheduleToClose.max, '777600s')
+  assert.equal((await set('scheduleToClose.max=null')).status, 0)
+  assert.equal((await admin.get('/namespaces/typed', 200)).body.scheduleToClose.max, null)
+  const { status, stderr } = await set('retention=5')
+  assert.equal(status, 1)
+  assert.match(stderr, /retention must be a duration from 1d/)
+  await ok('delete', 'typed')
+})
+
 test('a signing secret is printed once and rotates', async () => {
   await ok('create', 'signed')
   const made = await namespace('add-secret', 'signed')
@@ -92,6 +108,14 @@ test('a signing secret is printed once and rotates', async () => {
   assert.deepEqual([bad.status, bad.stderr.includes('not+a+secret')], [1, false])
   const { secret, secretCount } = JSON.parse(await ok('add-secret', 'signed', '--json'))
   assert.deepEqual([secretCount, secret.startsWith('whsec_')], [1, true])
+})
+
+test('a command with a key that the server does not have does not lock the secrets with it', async () => {
+  const env = { COMMONPLACE_DATA_DIR: server.dataDir }
+  const COMMONPLACE_AUTH__ENCRYPTION_KEY = 'ab'.repeat(32)
+  assert.equal((await runCommand(['namespace', 'list'], { ...env, COMMONPLACE_AUTH__ENCRYPTION_KEY })).status, 0)
+  const { status, stderr } = await runCommand(['namespace', 'list'], env)
+  assert.equal(status, 0, stderr)
 })
 
 test('every problem of a command line is told, with the exit status of its kind', async () => {

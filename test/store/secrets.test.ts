@@ -50,6 +50,14 @@ eachDatabase('the key for stored secrets', ({ open, openAgain }) => {
     assert.equal((await cipherOf(db, KEY)).decrypt(text, 'x')?.toString(), 'secret')
   })
 
+  test('a command with a key leaves open what is open: only a start of the server, which needs the key from then on, locks it', async () => {
+    const db = await open()
+    const text = (await cipherOf(db)).encrypt(Buffer.from('secret'), 'x')
+    const command = await openCipher({ db, clock, encryptionKey: KEY, mayLock: false })
+    assert.equal(command.decrypt(text, 'x')?.toString(), 'secret')
+    assert.match(await storedKey(db), /^open\./)
+  })
+
   test('another key, or none any more, is refused with a sentence', async () => {
     const db = await open()
     await cipherOf(db, KEY)

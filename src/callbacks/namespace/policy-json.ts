@@ -36,6 +36,28 @@ function toJson(setting: Setting, value: unknown): unknown {
   }
 }
 
+/** What somebody typed for a key such as `retry.max_interval` or `retry.maxInterval`, as an environment variable would be read. */
+export function policyValueOf(key: string, text: string): unknown {
+  const setting = key.split('.').reduce<Setting | undefined>((above, step) => {
+    if (above?.kind !== 'group') return undefined
+    return Object.entries(above.members).find(([name]) => name === step || camelCase(name) === step)?.[1]
+  }, SHOWN_POLICY)
+  const scalar = setting?.kind === 'nullable' ? setting.inner : setting
+  const json = jsonOf(text)
+  // A number may be meant for a duration: `0`.
+  if (scalar?.kind === 'scalar' && (json === undefined || typeof json === 'number')) return scalar.fromText(text)
+  return json === undefined ? text : json
+}
+
+/** Undefined where it is none. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
 /** Every key that is overridden, as `retry.max_interval`, with its value as a settings file has it. */
 export function overriddenKeys(overrides: PolicyOverrides): Map<string, string> {
   const keys = new Map<string, string>()

@@ -5,7 +5,7 @@
  * - without `auth.encryption_key` it stands in the database as it is: whoever has a copy of the database can read the
  *   secrets in it;
  * - with the setting it is itself encrypted by the key of the operator, which never enters the database. A key that is
- *   set later locks what was open before. Taking it away again, or changing it, is refused at the start.
+ *   set later locks what was open before, at the next start of a server. Taking it away again, or changing it, is refused at the start.
  */
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../clock/clock.ts'
@@ -19,12 +19,14 @@ export interface OpenCipherOptions {
   clock: Clock
   /** `auth.encryption_key` */
   encryptionKey: string | null
+  /** False: a command, whose settings may be those of another shell than the server's. It leaves open what is open. */
+  mayLock?: boolean
 }
 
 const OPEN = 'open.'
 const BINDING = 'installation data_key'
 
-export async function openCipher({ db, clock, encryptionKey }: OpenCipherOptions): Promise<Cipher> {
+export async function openCipher({ db, clock, encryptionKey, mayLock = true }: OpenCipherOptions): Promise<Cipher> {
   const lock = lockOf(encryptionKey)
   if ((await readDataKey(db)) === undefined) {
     await keepDataKey(db, written(randomBytes(KEY_BYTES), lock), clock.now())
@@ -32,7 +34,7 @@ export async function openCipher({ db, clock, encryptionKey }: OpenCipherOptions
   const stored = (await readDataKey(db)) as string
   if (!stored.startsWith(OPEN)) return new Cipher(unlocked(stored, lock))
   const key = Buffer.from(stored.slice(OPEN.length), 'base64url')
-  if (lock !== null) await replaceDataKey(db, stored, written(key, lock))
+  if (lock !== null && mayLock) await replaceDataKey(db, stored, written(key, lock))
   return new Cipher(key)
 }
 
