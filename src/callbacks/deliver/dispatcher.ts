@@ -363,7 +363,7 @@ export class Dispatcher implements Worker {
       }
       this.#outages.looking.over('due callbacks are looked for again')
     } catch (error) {
-      const message = 'due callbacks cannot be looked for; trying until storage is back'
+      const message = 'due callbacks cannot be looked for; trying again until that works'
       this.#outages.looking.tell({ err: error }, message)
       this.#lookIn(AFTER_ERROR_MS)
     }
