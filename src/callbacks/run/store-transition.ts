@@ -1,5 +1,4 @@
 import { sql } from 'kysely'
-import type { Micros } from '../../platform/clock/clock.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import { noteAttempts } from '../destination/store-destinations.ts'
