@@ -62,6 +62,12 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       assert.equal(service.requests.length, 0)
     })
 
+    test('tell the question as it was written, without what only a search understands', async () => {
+      service.requests.length = 0
+      await search(notes, { ...asked, text: 'apple OR "नमस्ते 東京の Łódź" NOT (pie OR flour)' })
+      assert.equal(service.requests[0]?.body.query, 'apple नमस्ते 東京の Łódź')
+    })
+
     test('by words ask nobody', async () => {
       service.requests.length = 0
       assert.equal((await search(notes, 'apple')).results.length, 4)

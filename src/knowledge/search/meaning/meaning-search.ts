@@ -192,7 +192,7 @@ export class MeaningSearch {
 
 /** What is embedded: the question without its signs, where it has any. */
 function spokenText({ question, text }: MeaningRequest): string {
-  return question.isPlain && question.tags.length === 0 ? text : question.words.join(' ')
+  return question.isPlain && question.tags.length === 0 ? text : question.spoken
 }
 
 function rejected(all: readonly NearRow[], near: readonly NearRow[], passed: readonly NearRow[]): RejectedRow[] {

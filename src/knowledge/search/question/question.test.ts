@@ -174,3 +174,19 @@ test('a piece without blanks that changes its script with every character is no 
   assert.equal(question.words.length, 64)
   assert.ok(sizeOf(question.tree) <= 65)
 })
+
+test('what is said is as it was written, without operators, brackets, tags and what is excluded', () => {
+  for (const [text, spoken] of [
+    ['Straße nach Łódź', 'Straße nach Łódź'],
+    ['हिन्दी tag:alpha', 'हिन्दी'],
+    ['"東京の図書館" OR 👍🏽', '東京の図書館 👍🏽'],
+    ['Café NOT Milch', 'Café'],
+    ['NOT (a OR (b AND c)) d', 'd'],
+    ['NOT NOT a NOT AND b', 'a b'],
+    ['(a NOT b) AND c) NOT d', 'a c'],
+    ['AND OR', 'and or'],
+    ['NOT a', ''],
+  ]) {
+    assert.equal(parseQuestion(text as string).spoken, spoken, text)
+  }
+})

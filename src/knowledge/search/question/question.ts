@@ -3,6 +3,7 @@ import { isUnspacedWord } from '../words/search-text.ts'
 import { stemOf } from '../words/stem.ts'
 import { phraseWords } from './phrase-words.ts'
 import { isGrouping, readTokens, type Token, withoutIdleBrackets } from './read-tokens.ts'
+import { spokenText } from './spoken-text.ts'
 import { STOP_WORDS } from './stop-words.ts'
 import { takeTags } from './take-tags.ts'
 
@@ -30,6 +31,8 @@ export interface Question {
   hasNumber: boolean
   /** All positive words, folded, in order. */
   words: string[]
+  /** Likewise, as they were written: what is told to others. */
+  spoken: string
 }
 
 /** Words that are looked for. */
@@ -56,6 +59,7 @@ export function parseQuestion(text: string): Question {
   const hasTags = tags.length > 0 || excluded.length > 0
   // Operators with nothing to operate on may be meant as words.
   const tree = new Parser(operands).parse() ?? (isPlain || hasTags ? null : new Parser(asTexts(operands)).parse())
+  const words = tree === null ? [] : positiveWords(tree)
   return {
     tree,
     tags: tags.slice(0, MOST_TAGS),
@@ -63,7 +67,8 @@ export function parseQuestion(text: string): Question {
     isPlain,
     isGrouped: isGrouping(written),
     hasNumber: operands.some(isNumber),
-    words: tree === null ? [] : positiveWords(tree),
+    words,
+    spoken: spokenText(operands) || words.join(' '),
   }
 }
 
