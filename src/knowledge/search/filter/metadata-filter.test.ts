@@ -116,3 +116,11 @@ test('words of an index that an earlier version wrote are looked for in the form
     [1, 1],
   )
 })
+
+test('a list too long to be filtered by as a whole takes no other key away', () => {
+  const many = Array.from({ length: 300 }, (_, n) => `v${n}`)
+  const values = metadataValues({ title: 'Long', items: many, tags: many, status: 'draft', more: { deep: many } })
+  const passes = (filters: object) => passesFilters(values, parseMetadataFilters(filters))
+  assert.ok(passes({ status: 'draft', title: 'Long', tags: ['v0', 'v253'] }))
+  assert.ok(!passes({ tags: 'v254' }) && !passes({ items: 'v0' }) && !passes({ 'more.deep': 'v0' }))
+})

@@ -13,7 +13,27 @@ const MOST_NESTED = 8
 const NUMBER = /^[+-]?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,3})?$/
 
 export function metadataValues(metadata: Metadata): MetadataValues {
-  const values = new Map<string, MetadataScalar[]>()
+  const entries = Object.entries(metadata).map(
+    ([key, value]): Entry => [key, key === 'tags' ? tagsOf(metadata) : value],
+  )
+  const values = valuesOf(entries)
+  if (values.count < MOST_VALUES) return values.byKey
+  // Single values come first, then tags, then other lists, the longest last: those that are too long take nothing from the others.
+  const ranked = entries.map((entry) => ({ entry, rank: rankOf(entry) }))
+  return valuesOf(ranked.sort((one, other) => one.rank - other.rank).map(({ entry }) => entry)).byKey
+}
+
+const RANK_OF_TAGS = 1.5
+
+function rankOf(entry: Entry): number {
+  const { count } = valuesOf([entry])
+  return entry[0] === 'tags' ? Math.min(count, RANK_OF_TAGS) : count
+}
+
+type Entry = [key: string, value: JsonValue | undefined]
+
+function valuesOf(entries: readonly Entry[]): { byKey: MetadataValues; count: number } {
+  const byKey = new Map<string, MetadataScalar[]>()
   let count = 0
   const add = (key: string, value: JsonValue | undefined, depth: number): void => {
     if (value === null || value === undefined || count >= MOST_VALUES || depth > MOST_NESTED) return
@@ -23,13 +43,13 @@ export function metadataValues(metadata: Metadata): MetadataValues {
       for (const [name, inner] of Object.entries(value)) add(`${key}.${name}`, inner, depth + 1)
     } else {
       count++
-      const others = values.get(key)
-      if (others === undefined) values.set(key, [value])
+      const others = byKey.get(key)
+      if (others === undefined) byKey.set(key, [value])
       else others.push(value)
     }
   }
-  for (const [key, value] of Object.entries(metadata)) add(key, key === 'tags' ? tagsOf(metadata) : value, 0)
-  return values
+  for (const [key, value] of entries) add(key, value, 0)
+  return { byKey, count }
 }
 
 /** Whether the frontmatter fulfils all of the filters. */
