@@ -1,18 +1,21 @@
 import { ignoreFailure } from '../platform/errors/ignore-failure.ts'
 
-/** Work that has to be ended in order when somebody interrupts it. After that the process ends as the signal says; a second one ends it at once. */
+/**
+ * Work that has to be ended in order when somebody interrupts it; then the process ends as the signal says. The same signal may come
+ * twice, from the terminal and from a parent that passes it on, so that a second one changes nothing: `end` must not take long.
+ */
 export async function untilInterrupted(work: Promise<void>, end: () => Promise<void>): Promise<void> {
   const interrupted = Promise.withResolvers<NodeJS.Signals>()
   const stopListening = () => {
     process.removeListener('SIGINT', interrupted.resolve).removeListener('SIGTERM', interrupted.resolve)
   }
-  process.once('SIGINT', interrupted.resolve).once('SIGTERM', interrupted.resolve)
+  process.on('SIGINT', interrupted.resolve).on('SIGTERM', interrupted.resolve)
   try {
     const signal = await Promise.race([work.then(() => null), interrupted.promise])
     if (signal === null) return
     ignoreFailure(work, 'it was given up')
-    stopListening()
     await end()
+    stopListening()
     process.kill(process.pid, signal)
     await Promise.withResolvers<never>().promise
   } finally {
