@@ -143,6 +143,15 @@ test('bad values of the short names are refused', async () => {
   )
 })
 
+test('a path with a ~ that no shell has read is refused: it would be a folder of that name', async () => {
+  for (const data_dir of ['~', '~/data', '']) {
+    assert.deepEqual(await problemPaths('serve', { COMMONPLACE_DATA_DIR: data_dir }), ['storage.data_dir'], data_dir)
+    assert.deepEqual(await problemPaths('serve', {}, `storage: { data_dir: '${data_dir}' }`), ['storage.data_dir'])
+  }
+  const { settings } = await load('serve', { COMMONPLACE_DATA_DIR: './data~/~x' })
+  assert.match(settings.storage.data_dir, /data~/)
+})
+
 test('one value of a pair may be lowered alone: the default of the other one contradicts nothing', async () => {
   const yaml = `
 users: { session_max: 30m }

@@ -53,11 +53,11 @@ export function text(options: TextOptions) {
   )
 }
 
-/** A file or folder, made absolute. */
+/** A file or folder, made absolute. A `~` that no shell has read would be a folder of that name in the working directory. */
 export function path(options: KeyOptions<string>) {
   return Type.String(
-    scalar(options, 'the path of a file or folder', (raw, { cwd }) =>
-      typeof raw === 'string' && raw !== '' && raw.length <= 4096 && isPlainText(raw, false)
+    scalar(options, 'the path of a file or folder, without `~`', (raw, { cwd }) =>
+      typeof raw === 'string' && raw.length <= 4096 && !/^~?$|^~\//.test(raw) && isPlainText(raw, false)
         ? { value: resolve(cwd, raw) }
         : undefined,
     ),
