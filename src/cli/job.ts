@@ -85,7 +85,7 @@ function requeueCommand(): Command {
 
 function discardCommand(): Command {
   return withStorageFlags(new Command('discard'))
-    .description('forget a dead or waiting job for good')
+    .description('forget a dead or waiting job for good; what recurs is planned anew by the next start of a server')
     .argument('<id>', 'its id, as "job list" shows it', parseJobId)
     .option('--json', 'answer as JSON')
     .action(async (id: JobId, options: { json?: boolean }, command: Command) => {
