@@ -1,4 +1,5 @@
 import { ignoreFailure } from '../platform/errors/ignore-failure.ts'
+import { INTERRUPTS } from '../platform/supervisor/interrupts.ts'
 
 /**
  * Work that has to be ended in order when somebody interrupts it; then the process ends as the signal says. The same signal may come
@@ -7,9 +8,9 @@ import { ignoreFailure } from '../platform/errors/ignore-failure.ts'
 export async function untilInterrupted(work: Promise<void>, end: () => Promise<void>): Promise<void> {
   const interrupted = Promise.withResolvers<NodeJS.Signals>()
   const stopListening = () => {
-    process.removeListener('SIGINT', interrupted.resolve).removeListener('SIGTERM', interrupted.resolve)
+    for (const signal of INTERRUPTS) process.removeListener(signal, interrupted.resolve)
   }
-  process.on('SIGINT', interrupted.resolve).on('SIGTERM', interrupted.resolve)
+  for (const signal of INTERRUPTS) process.on(signal, interrupted.resolve)
   try {
     const signal = await Promise.race([work.then(() => null), interrupted.promise])
     if (signal === null) return

@@ -58,6 +58,8 @@ for (const engine of ['sqlite', 'postgres'] as const) {
   const unavailable = engine === 'postgres' ? postgresUnavailable() : null
   test(`reindex that is interrupted leaves its project to others at once (${engine})`, {
     skip: unavailable ?? false,
+    // It starts four commands, one after the other.
+    timeout: 180_000,
   }, async () => {
     await using notes = await NotesApi.start({ engine, env: { COMMONPLACE_KNOWLEDGE__EMBEDDING_PROVIDER: 'none' } })
     await notes.create({ title: 'Whale', content: 'A mammal of the sea.' })
@@ -70,7 +72,7 @@ for (const engine of ['sqlite', 'postgres'] as const) {
     }
     const log = silentLogger()
     await using db = await openDatabase({ dataDir, databaseUrl, poolSize: 1, clock: new SystemClock(), log })
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
       endpoint.mood = 'is silent'
       const asked = endpoint.isAsked()
       const command = startCommand(['reindex'], place)

@@ -1,6 +1,7 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError } from '../errors/app-error.ts'
+import { INTERRUPTS } from '../supervisor/interrupts.ts'
 import { fileTrouble } from './backup-errors.ts'
 
 /**
@@ -66,9 +67,6 @@ export function flushDirectory(directory: string): void {
     closeSync(descriptor)
   }
 }
-
-// The last one is what a terminal leaves behind, as when the connection to the machine is lost.
-const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** What is half done holds every secret of the server, and nobody would ever look for it. The answer removes it, too. */
 export function removeOnInterrupt(leftovers: readonly string[]): () => void {
