@@ -3,7 +3,7 @@ import { isAppError } from '../../platform/errors/app-error.ts'
 import type { Database, Reader } from '../../platform/storage/database.ts'
 import { resolveIdentifier } from '../link/resolve-identifier.ts'
 import type { Project } from '../note/note.ts'
-import { permalinkPrefixes, withPrefixes } from '../project/permalink-prefixes.ts'
+import { permalinkPrefixes } from '../project/permalink-prefixes.ts'
 import type { SearchIndex } from '../search/index/search-index.ts'
 import { type GlobMatcher, starGlob } from '../text/name/glob.ts'
 import { permalinkPatterns } from '../text/name/permalink-patterns.ts'
@@ -34,8 +34,8 @@ export async function readName(
 /** A note that is called so comes first, also where the project in front is left out. */
 async function isPart(reader: Reader, project: Project, name: string): Promise<boolean> {
   if (!name.includes('/')) return false
-  for (const permalink of withPrefixes(project, name)) {
-    if ((await noteWithPermalink(reader, project.id, permalink)) !== undefined) return false
+  for (const prefix of permalinkPrefixes(project)) {
+    if ((await noteWithPermalink(reader, project.id, prefix + name)) !== undefined) return false
   }
   return (await namedParts(reader, project, name)).length > 0
 }
