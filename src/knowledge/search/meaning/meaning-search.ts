@@ -92,7 +92,7 @@ export class MeaningSearch {
   ): Promise<FoundByMeaning | null> {
     const depths = this.#depths(page)
     const depth = depths.at(-1) as number
-    const asked = await this.#vectors.vectorOf(project.id, spokenText(request))
+    const asked = await this.#vectors.vectorOf(project.id, withoutSigns(request))
     if (asked === null) return null
     const isMute = saysNothing(asked)
     if (isMute && mode === 'vector') return null
@@ -114,7 +114,7 @@ export class MeaningSearch {
       const ranked = isRanked
         ? asWritten(
             request.question,
-            await rankHits(snapshot, project, spokenText(request), first, meaning, found.statistics),
+            await rankHits(snapshot, project, withoutSigns(request), first, meaning, found.statistics),
           )
         : first
       if (!isExpanded) return ranked
@@ -124,7 +124,7 @@ export class MeaningSearch {
     // Which ones are sorted again is the same for every page; those behind them stay where they are.
     const { reranker } = this.#semantic
     const isReranked = reranker !== null && page.offset < reranker.candidates
-    const sorted = isReranked ? await rerankHits(db, reranker, project, spokenText(request), best) : best
+    const sorted = isReranked ? await rerankHits(db, reranker, project, withoutSigns(request), best) : best
     const { question = request.question, isRelaxed = false, isBehind = false } = found ?? {}
     const isDegraded = isMute || isBehind
     return { ...shown, question, isRelaxed, depth, isExpanded, isDegraded, hits: joinHits([sorted, ...others]) }
@@ -191,7 +191,7 @@ export class MeaningSearch {
 }
 
 /** What is embedded: the question without its signs, where it has any. */
-function spokenText({ question, text }: MeaningRequest): string {
+function withoutSigns({ question, text }: MeaningRequest): string {
   return question.isPlain && question.tags.length === 0 ? text : question.spoken
 }
 
