@@ -1,7 +1,7 @@
 // Asks for the nearest vectors of project 1 in a process of its own, so that its memory is that of the search:
 // node bench/ask-vectors.ts <data directory> <dimensions> <k> <questions>
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import { openVectorSearch } from '../src/knowledge/semantic/search/vector-search.ts'
+import { openVectorSearch } from '../src/knowledge/semantic/search/open-vector-search.ts'
 import { SystemClock } from '../src/platform/clock/clock.ts'
 import { createLogger } from '../src/platform/logging/logger.ts'
 import { openDatabase } from '../src/platform/storage/open.ts'

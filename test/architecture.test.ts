@@ -89,6 +89,22 @@ function breaches(sources: Source[], isForbidden: (from: Source, target: string)
   )
 }
 
+/** Ways that lead from a file back to it, each told once. */
+function circles(sources: Source[]): string[] {
+  const importsOf = new Map(sources.map(({ path, imports }) => [path, imports]))
+  const done = new Set<string>()
+  const found: string[] = []
+  const follow = (path: string, way: string[]) => {
+    const begin = way.indexOf(path)
+    if (begin !== -1) found.push([...way.slice(begin), path].join(' -> '))
+    if (begin !== -1 || done.has(path)) return
+    for (const target of importsOf.get(path) ?? []) follow(target, [...way, path])
+    done.add(path)
+  }
+  for (const { path } of sources) follow(path, [])
+  return found
+}
+
 function matches(sources: Source[], pattern: RegExp): string[] {
   return sources.flatMap(({ path, code }) => {
     const found = pattern.exec(code)
@@ -130,6 +146,10 @@ test('nothing imports what stands above it: main, cli, app, features, platform',
   const isLeaf = (path: string) =>
     SOURCES.some((source) => source.path === path && !source.imports.some((to) => to.startsWith('src/')))
   assertNone(breaches(CODE, ({ path }, to) => to.startsWith('src/') && heightOf(to) > heightOf(path) && !isLeaf(to)))
+})
+
+test('no file needs itself by way of others, not even for a type', () => {
+  assertNone(circles(CODE))
 })
 
 test('a feature uses another only through its index and only in the agreed direction', () => {

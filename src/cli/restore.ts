@@ -1,13 +1,8 @@
 import { resolve } from 'node:path'
 import { Command } from 'commander'
 import { writeOutdatedRows } from '../knowledge/index.ts'
-import {
-  checkBackup,
-  type RestoreOptions,
-  type RestoreProgress,
-  type RestoreResult,
-  restoreBackup,
-} from '../platform/backup/restore.ts'
+import { checkBackup, restoreBackup } from '../platform/backup/restore.ts'
+import type { RestoreOptions, RestoreProgress, RestoreResult } from '../platform/backup/restore-options.ts'
 import { SystemClock } from '../platform/clock/clock.ts'
 import { processEnvironment } from '../platform/config/environment.ts'
 import { createLogger } from '../platform/logging/logger.ts'

@@ -1,4 +1,3 @@
-import type { Static } from 'typebox'
 import type { IdentityChanges } from '../platform/auth/identity-changes.ts'
 import type { UserId } from '../platform/auth/principal.ts'
 import type { Clock, Micros } from '../platform/clock/clock.ts'
@@ -11,9 +10,7 @@ import type { Cipher } from '../platform/secrets/cipher.ts'
 import type { Database, Reader } from '../platform/storage/database.ts'
 import type { LogInRecorder } from './numbers/log-in-recorder.ts'
 import type { EnforcedLimits } from './public/configuration-document.ts'
-import type { instanceSettings } from './settings.ts'
-
-export type InstanceSettings = Static<typeof instanceSettings>
+import type { InstanceSettings } from './settings.ts'
 
 /** What the users feature counts. Days are `YYYY-MM-DD`, UTC. */
 export interface UserFacts {

@@ -1,5 +1,5 @@
 import type { RateRule } from '../platform/http/entry/rate-rules.ts'
-import type { InstanceSettings } from './deps.ts'
+import type { InstanceSettings } from './settings.ts'
 
 /** The limits of the instance paths, as large as the settings in effect say at that moment. */
 export function instanceRateRules(settings: { known(): InstanceSettings }): readonly RateRule[] {

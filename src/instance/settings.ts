@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import {
   DOMAIN,
   DOMAIN_AND_PORT,
@@ -225,9 +226,11 @@ export const instanceSettings = group(
       {
         mastodon_version: orNull(
           text({
+            what: 'a version such as `4.5.0`',
             description: 'Version to claim for clients that need one; null claims none.',
             example: '4.5.0',
-            maxLength: 64,
+            // Clients read the numbers, and some end over a text without them.
+            parse: matching(/^\d{1,5}(\.\d{1,5}){2}[0-9A-Za-z.+-]{0,40}$/),
           }),
         ),
       },
@@ -236,3 +239,5 @@ export const instanceSettings = group(
   },
   { description: 'The public face. What is stored through the admin API counts more.' },
 )
+
+export type InstanceSettings = Static<typeof instanceSettings>

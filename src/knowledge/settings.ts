@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { WEB_URL } from '../platform/config/formats.ts'
 import {
   autoOrFlag,
@@ -214,3 +215,5 @@ export const knowledgeSettings = group(
     ],
   },
 )
+
+export type KnowledgeSettings = Static<typeof knowledgeSettings>

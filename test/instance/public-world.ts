@@ -1,5 +1,5 @@
 import { after, before, describe } from 'node:test'
-import type { Engine } from '../../src/platform/storage/database.ts'
+import type { Engine } from '../../src/platform/storage/engine.ts'
 import { type Callers, openCallers } from '../support/callers.ts'
 import { postgresUnavailable } from '../support/postgres.ts'
 import { type StartServerOptions, startServer, type TestServer } from '../support/start-server.ts'

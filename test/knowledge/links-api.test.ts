@@ -107,6 +107,47 @@ describe('POST /links/resolve', () => {
       await admin.post(`${url}/resolve`, 400, { body })
     }
   })
+
+  test('knows the other project by a name without a letter', async () => {
+    const other = (await admin.post('/v2/projects', 201, { body: { name: '🎉' } })).body.new_project
+    const entities = `/v2/${other.external_id}/knowledge/entities`
+    const note = (await admin.post(entities, 201, { body: { title: 'There', directory: '' } })).body
+    for (const name of ['🎉', other.permalink]) {
+      const body = { identifier: `[[${name}::There]]` }
+      assert.equal((await admin.post(`${url}/links/resolve`, 200, { body })).body.external_id, note.external_id, name)
+      await admin.post(`${url}/resolve`, 400, { body })
+    }
+  })
+})
+
+describe('the name of a project in its own links', () => {
+  for (const [name, ways] of [
+    ['OurWork', ['OurWork', 'ourwork', 'OURWORK', 'our-work']],
+    ['🎊', ['🎊']],
+  ] as const) {
+    test(`may be written in any case, before and after there is a note: ${name}`, async () => {
+      const { external_id } = (await admin.post('/v2/projects', 201, { body: { name } })).body.new_project
+      const own = `/v2/${external_id}/knowledge`
+      const links = ways.flatMap((way, at) => [`- a${at} [[${way}::There]]`, `- b${at} [[${way}/far/There]]`])
+      const body = { title: 'Linking', directory: '', content: links.join('\n') }
+      const linking = (await admin.post(`${own}/entities`, 201, { body })).body
+      const there = (await admin.post(`${own}/entities`, 201, { body: { title: 'There', directory: 'far' } })).body
+      const reached = (note: { relations: { to_external_id: string | null }[] }) =>
+        note.relations.map(({ to_external_id }) => to_external_id)
+      const all = links.map(() => there.external_id)
+      const path = `${own}/entities/${linking.external_id}`
+      assert.deepEqual(reached((await admin.get(path, 200)).body), all)
+      const edit = { operation: 'append', content: 'more' }
+      assert.deepEqual(reached((await admin.patch(path, 200, { body: edit })).body), all)
+      for (const way of ways) {
+        for (const route of ['resolve', 'links/resolve']) {
+          const question = { identifier: `${way}::There`, strict: true }
+          const answer = (await admin.post(`${own}/${route}`, 200, { body: question })).body
+          assert.equal(answer.external_id, there.external_id, way)
+        }
+      }
+    })
+  }
 })
 
 describe('GET /entities/{id}/backlinks', () => {

@@ -4,6 +4,7 @@ import { backlinksOf } from '../../src/knowledge/link/backlinks.ts'
 import { findBacklinks } from '../../src/knowledge/link/store-backlinks.ts'
 import { updateLinks } from '../../src/knowledge/link/update-links.ts'
 import type { Note } from '../../src/knowledge/note/note.ts'
+import { updateContent } from '../../src/knowledge/note/store-notes.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { LinkedNotes } from './links-fixture.ts'
 
@@ -48,6 +49,48 @@ eachDatabase('backlinks', ({ open }) => {
         ['Not [[A#Part]].', 'Part'],
         ['See [[A ]] there.', null],
       ],
+    )
+  })
+
+  test('a relation with a type has the text around its own link, not around one in prose before it', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const target = await notes.add({ path: 'A.md' })
+    const far = 'word '.repeat(1_000)
+    const prose = 'Somebody requires [[A b]] of [[A]] here.'
+    const list = '- requires [[A]] (why)\n\n- "grows near" [[A|shown]]\n\n* \'is like\' [[A#Part]]\n\n- needs\t[[A]]'
+    await notes.add({ path: 'near.md', body: `${prose}\n\n${list}` })
+    await notes.add({ path: 'far.md', body: `${prose}\n\n${far}\n\n${list}` })
+    await notes.add({ path: 'long.md', body: `${prose}\n\n- ${'x'.repeat(3_000)} [[A]]` })
+    const { backlinks } = await backlinksOf(notes.db, notes.project, target, { page: 1, pageSize: 20 })
+    const shown = [
+      ['links_to', prose],
+      ['requires', '- requires [[A]] (why)'],
+      ['grows near', '- "grows near" [[A|shown]]'],
+      ['is like', "* 'is like' [[A#Part]]"],
+      ['needs', prose],
+    ]
+    assert.deepEqual(
+      backlinks.slice(0, 10).map(({ relationType, snippet }) => [relationType, snippet]),
+      [...shown, ...shown],
+    )
+    assert.match(backlinks[11]?.snippet ?? '', /^…\[\[A\]\]$/)
+  })
+
+  test('a link in the frontmatter is not taken for the one in the text below it', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const target = await notes.add({ path: 'A.md' })
+    const add = async (path: string, end: string) => {
+      const body = `Below ${path}: [[A]].`
+      const note = await notes.add({ path, body })
+      const head = ['---', `title: ${path}`, 'up: "[[A]]"', 'text: |', '  ---', '  [[A]]', `---${end}`]
+      await notes.db.write((tx) => updateContent(tx, note.id, `${head.join('\n')}${body}\n\n---\n\n[[A]] again`))
+    }
+    await add('one.md', '\n\n')
+    await add('two.md', '  \r\n')
+    const { backlinks } = await backlinksOf(notes.db, notes.project, target, { page: 1, pageSize: 10 })
+    assert.deepEqual(
+      backlinks.map(({ snippet }) => snippet),
+      ['Below one.md: [[A]].', 'Below two.md: [[A]].'],
     )
   })
 

@@ -90,6 +90,27 @@ eachDatabase('links', ({ open }) => {
     assert.deepEqual(await notes.edges(), edges)
   })
 
+  test('an edge of a link in other case or with other hyphens survives that, too, unless several notes were there', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const note = await notes.add({ path: 'old/My Place.md', permalink: 'perma' })
+    const body = '- a [[my place]]\n- b [[MY PLACE.md]]\n- c [[OLD/my place]]'
+    const log = await notes.add({ path: 'old/log.md', body })
+    await notes.rename(note, { title: 'Other', file_path: 'new/Other.md', permalink: 'changed' })
+    const edges = ['a', 'b', 'c'].map((type) => `old/log.md -${type}-> new/Other.md`)
+    assert.deepEqual(await notes.edges(), edges)
+    await notes.rewrite(log, `${body}\n`)
+    assert.deepEqual(await notes.edges(), edges)
+    const next = await notes.add({ path: 'old/my place.md', title: 'Next', permalink: 'next' })
+    await notes.rewrite(log, body)
+    assert.deepEqual(
+      await notes.edges(),
+      edges.map((edge) => edge.replace('new/Other.md', 'old/my place.md')),
+    )
+    await notes.rename(next, { file_path: 'new/Next.md' })
+    await notes.rewrite(log, '- a [[MY place]]')
+    assert.deepEqual(await notes.edges(), ['old/log.md -a-> "MY place"'])
+  })
+
   test('a retired name yields to a note that has it now, and is forgotten when its note takes it again', async () => {
     const notes = await LinkedNotes.open(await open())
     const note = await notes.add({ path: 'a.md', title: 'Name' })

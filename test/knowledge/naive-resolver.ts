@@ -49,7 +49,12 @@ export function naiveResolve<N extends NamedNote>(
       step(anchor, () => {
         const folder = folderOf(source)
         const near = isWhole && folder !== null ? [`${folder}${text}.md`, folder + text] : []
-        return byOldName(notes, permalinksFor(project, text, isWhole), [...near, text, `${text}.md`], text, source)
+        const permalinks = permalinksFor(project, text, isWhole)
+        return (
+          byOldName(notes, permalinks, [...near, text, `${text}.md`], text, source) ??
+          (near.length === 0 ? undefined : alikeBefore(notes, folder + text)) ??
+          alikeBefore(notes, text)
+        )
       }),
     ),
   ]
@@ -141,6 +146,13 @@ function byOldName<N extends NamedNote>(
     notes.filter(({ retired }) => retired.titles.has(title)),
     source,
   )
+}
+
+function alikeBefore<N extends NamedNote>(notes: readonly N[], path: string): N | undefined {
+  const found = notes.filter(({ retired }) =>
+    [...retired.paths].some((old) => same(old, path, true) || same(old, `${path}.md`, true)),
+  )
+  return found.length === 1 ? found[0] : undefined
 }
 
 function same(a: string, b: string, isPath = false): boolean {

@@ -96,6 +96,25 @@ eachServer('notes of a project that has another name by now', (server) => {
     assert.deepEqual((await search(notes, { permalink_match: 'coffee/*' })).toSorted(), all)
   })
 
+  test('are reached by links of other projects that call it as before, until another project is called so', async () => {
+    const { notes, first } = await renamedTwice(server(), 'linked')
+    const from = await server().project('linked from')
+    const follow = async (identifier: string, status: 200 | 404) =>
+      (await from.api.post(`${from.base}/links/resolve`, status, { body: { identifier } })).body
+    for (const name of ['linked-first', 'Linked Second', 'linked third']) {
+      const { external_id, target_project_external_id } = await follow(`[[${name}::Brewing|x]]`, 200)
+      assert.deepEqual([external_id, target_project_external_id], [first.external_id, notes.projectId], name)
+    }
+    const { body } = await from.api.post(`${from.base}/resolve`, 400, { body: { identifier: 'linked first::Brewing' } })
+    assert.match(body.detail, /of the project 'linked third'/)
+    await from.api.post(`${from.base}/resolve`, 404, { body: { identifier: 'linked first/Brewing' } })
+    await follow('linked::Brewing', 404)
+    const other = await server().project('linked second')
+    await follow('linked second::Brewing', 404)
+    await rename(other, 'linked otherwise')
+    await follow('linked second::Brewing', 404)
+  })
+
   test('stay apart from those of a project that took its former name', async () => {
     const { notes, first } = await renamedTwice(server(), 'taken')
     const other = await server().project('taken first')

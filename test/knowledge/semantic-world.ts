@@ -1,9 +1,10 @@
 /// <reference lib="esnext.float16" />
-import type { KnowledgeSettings } from '../../src/knowledge/deps.ts'
+
 import { Embeddings } from '../../src/knowledge/semantic/embeddings.ts'
 import type { NotePlan, NoteWork } from '../../src/knowledge/semantic/sync/plan-note.ts'
 import { NoteVectorSync } from '../../src/knowledge/semantic/sync/vector-sync.ts'
 import { EmbedThread } from '../../src/knowledge/semantic/thread/embed-thread.ts'
+import type { KnowledgeSettings } from '../../src/knowledge/settings.ts'
 import { type Clock, SystemClock } from '../../src/platform/clock/clock.ts'
 import { OutboundClient } from '../../src/platform/outbound/outbound-client.ts'
 import type { Database } from '../../src/platform/storage/database.ts'

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { NearTableKeeper } from '../../src/knowledge/semantic/search/near-table-keeper.ts'
+import { openVectorSearch } from '../../src/knowledge/semantic/search/open-vector-search.ts'
 import { NearTable } from '../../src/knowledge/semantic/search/store-near-table.ts'
 import { connectVectors, type VectorConnection } from '../../src/knowledge/semantic/search/store-vector-connection.ts'
 import {
@@ -10,7 +11,6 @@ import {
   VectorSource,
 } from '../../src/knowledge/semantic/search/store-vector-source.ts'
 import { VectorKeeper } from '../../src/knowledge/semantic/search/vector-keeper.ts'
-import { openVectorSearch } from '../../src/knowledge/semantic/search/vector-search.ts'
 import { encodeVector } from '../../src/knowledge/semantic/vector-bytes.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import type { Database } from '../../src/platform/storage/database.ts'

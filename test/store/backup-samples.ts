@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { catalogOf } from '../../src/platform/backup/catalog.ts'
-import type { Database, Engine, Transaction } from '../../src/platform/storage/database.ts'
+import type { Database, Transaction } from '../../src/platform/storage/database.ts'
+import type { Engine } from '../../src/platform/storage/engine.ts'
 import { MIGRATIONS, type Migration } from '../../src/platform/storage/migrations/index.ts'
 
 /** Rows in many tables, with the values that are easily lost on the way: empty, null, binary, large, not ASCII. */

@@ -1,4 +1,5 @@
-import { openSearchIndex, type SearchIndex } from '../../src/knowledge/search/index/search-index.ts'
+import { openSearchIndex } from '../../src/knowledge/search/index/open-search-index.ts'
+import type { SearchIndex } from '../../src/knowledge/search/index/search-index.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { isAppError } from '../../src/platform/errors/app-error.ts'
 import type { Database } from '../../src/platform/storage/database.ts'

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
-import type { Engine } from '../../src/platform/storage/database.ts'
+import type { Engine } from '../../src/platform/storage/engine.ts'
 import { createDatabase } from './postgres-database.ts'
 import { PROGRAM } from './program.ts'
 import { tempDir } from './temp-dir.ts'

@@ -9,7 +9,8 @@ import type { PermissionName } from '../../platform/auth/permissions.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { withinDeadline } from '../../platform/http/answer/within-deadline.ts'
 import { JSON_TYPES } from '../../platform/http/input/json-body.ts'
-import { type Method, operation } from '../../platform/http/operation.ts'
+import { operation } from '../../platform/http/operation.ts'
+import type { Method } from '../../platform/http/operation-options.ts'
 import type { Call } from '../call.ts'
 import { type PathValues, type QueryValues, readFlags, readQueryRequest } from '../wire/read-request.ts'
 import { HttpCall, readDeadline } from './http-call.ts'
@@ -34,6 +35,8 @@ export interface MessageOperation<Request extends DescMessage, Response extends 
   pathFields?: Readonly<Record<string, string>>
   /** Where JSON may say what the message says in another way. */
   adaptJson?(json: unknown): unknown
+  /** Members of the JSON in which null means something else than that they are absent. */
+  nullable?: readonly string[]
   /** Whether it may wait for long: it then answers by itself before the caller gives up. */
   isLongPoll?(request: MessageShape<Request>): boolean
   handle(request: MessageShape<Request>, call: Call): Promise<MessageShape<Response>>
@@ -94,7 +97,7 @@ export function messageOperation<Request extends DescMessage, Response extends D
     schema: {
       params: Type.Object(Object.fromEntries(readPath.names.map((name) => [name, Type.String()]))),
       querystring: takesBody ? Type.Object(FLAGS) : querySchema(desc, readPath.fields, FLAGS),
-      ...(takesBody && { body: messageSchema(desc, readPath.fields) }),
+      ...(takesBody && { body: messageSchema(desc, readPath.fields, options.nullable) }),
       response: { 200: messageSchema(response) },
     },
     async handler(request: FastifyRequest, reply: FastifyReply) {

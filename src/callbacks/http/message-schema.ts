@@ -23,10 +23,17 @@ const KNOWN: Readonly<Record<string, Schema>> = {
   },
 }
 
-/** The whole message, or the members that are not left out. */
-export function messageSchema(desc: DescMessage, without: readonly string[] = []): TSchema {
+/** The whole message, or the members that are not left out; null means something in those that are `nullable`. */
+export function messageSchema(
+  desc: DescMessage,
+  without: readonly string[] = [],
+  nullable: readonly string[] = [],
+): TSchema {
   const fields = desc.fields.filter(({ localName }) => !without.includes(localName))
-  return membersSchema(fields, new Set()) as TSchema
+  const { properties, ...schema } = membersSchema(fields, new Set())
+  const members = properties as Record<string, Schema>
+  for (const name of nullable) members[name] = { ...members[name], type: [members[name]?.type, 'null'] }
+  return { ...schema, properties: members } as unknown as TSchema
 }
 
 /** What may stand in the query of an address: fields that are one value, none of which has to be there. */

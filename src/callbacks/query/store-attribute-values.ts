@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Engine } from '../../platform/storage/database.ts'
+import type { Engine } from '../../platform/storage/engine.ts'
 import type { Field, FieldType } from './fields.ts'
 
 const TEXT_TYPES: FieldType[] = ['Keyword', 'KeywordList', 'Text']

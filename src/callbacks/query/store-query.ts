@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Engine } from '../../platform/storage/database.ts'
+import type { Engine } from '../../platform/storage/engine.ts'
 import { prefixEnd } from './code-points.ts'
 import type { CompareOperator, Comparison, Condition, Value } from './condition.ts'
 import { evaluateComparison } from './evaluate-condition.ts'

@@ -5,7 +5,7 @@ import type { Reader } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import { comparisonsOf } from '../query/comparisons-of.ts'
 import type { Condition } from '../query/condition.ts'
-import type { ListKey, ListQuery } from './store-list.ts'
+import type { ListKey, ListQuery } from './list-query.ts'
 import { isOfIds, whereListed } from './store-list-range.ts'
 import { RUNNING_SORT_AT } from './store-runs.ts'
 

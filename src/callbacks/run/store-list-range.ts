@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Engine } from '../../platform/storage/database.ts'
+import type { Engine } from '../../platform/storage/engine.ts'
 import type { Comparison, Condition } from '../query/condition.ts'
 import { evaluateComparison } from '../query/evaluate-condition.ts'
 import { EXECUTION_STATUSES, type ExecutionStatusName } from '../query/fields.ts'

@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Micros } from '../../platform/clock/clock.ts'
-import type { Id } from '../../platform/ids/uuid.ts'
-import type { Engine, Reader } from '../../platform/storage/database.ts'
+import type { Reader } from '../../platform/storage/database.ts'
+import type { Engine } from '../../platform/storage/engine.ts'
 import { numbersIn } from '../../platform/storage/json-list.ts'
 import { statement } from '../../platform/storage/statement.ts'
-import type { Condition } from '../query/condition.ts'
 import { type RunColumns, whereCondition } from '../query/store-query.ts'
 import { type RunStatus, STATUS_NUMBERS } from '../state/run-state.ts'
 import '../tables.ts'
+import type { ListKey, ListQuery } from './list-query.ts'
 import { askInParts, behind } from './store-list-parts.ts'
 import { isOfIds, whereListed } from './store-list-range.ts'
 
@@ -29,13 +29,6 @@ const COLUMNS: RunColumns = {
 
 const STATUSES = Object.keys(STATUS_NUMBERS) as RunStatus[]
 
-/** The place of a run in a list: running ones first, then by the time of closing, then of starting, the latest first. */
-export interface ListKey {
-  readonly sortAt: Micros
-  readonly createdAt: Micros
-  readonly runId: string
-}
-
 export interface ListedRun {
   readonly runNumber: number
   readonly callbackId: string
@@ -48,12 +41,6 @@ export interface ListedRun {
   readonly searchAttributes: Uint8Array | null
   /** To go on behind it. */
   readonly key: ListKey
-}
-
-export interface ListQuery {
-  readonly namespaceId: Id<'Namespace'>
-  /** Null: every run. */
-  readonly condition: Condition | null
 }
 
 interface ListRow {

@@ -3,8 +3,9 @@ import type { Clock } from '../../platform/clock/clock.ts'
 import { ignoreFailure } from '../../platform/errors/ignore-failure.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
 import type { Database, Reader } from '../../platform/storage/database.ts'
-import type { InstanceSettings, NoteFacts } from '../deps.ts'
+import type { NoteFacts } from '../deps.ts'
 import type { ContactUser } from '../public/instance-data.ts'
+import type { InstanceSettings } from '../settings.ts'
 import { accountNameOf } from './account-name.ts'
 import {
   type ContactRow,

@@ -1,5 +1,5 @@
 import type { Reader } from '../../platform/storage/database.ts'
-import type { InstanceSettings } from '../deps.ts'
+import type { InstanceSettings } from '../settings.ts'
 import { callbackHostsMark, readCallbackHosts } from './store-callback-hosts.ts'
 import { readDomainNames } from './store-named-domains.ts'
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 import type { Reader } from '../../platform/storage/database.ts'
-import type { InstanceSettings } from '../deps.ts'
+import type { InstanceSettings } from '../settings.ts'
 import { normaliseDomain } from './normalise-domain.ts'
 import { readCallbackHosts } from './store-callback-hosts.ts'
 import { readDomainNames } from './store-named-domains.ts'

@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Reader } from '../../platform/storage/database.ts'
-import type { InstanceSettings } from '../deps.ts'
+import type { InstanceSettings } from '../settings.ts'
 import { type RecentLogIns, readRecentLogIns } from './store-log-ins.ts'
 import { DAYS_PER_WEEK, type Day, mondayOf } from './weeks.ts'
 

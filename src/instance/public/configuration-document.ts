@@ -2,7 +2,8 @@
  * The limits that the instance tells. What the server enforces it tells as it is enforced; what it has no feature for is
  * 0. `limits` in the settings overrides either, by path.
  */
-import type { InstanceSettings } from '../deps.ts'
+/** What the settings say of limits, by path. */
+type SetLimits = Readonly<Record<string, number>>
 
 /** Where other features draw their lines. */
 export interface EnforcedLimits {
@@ -13,7 +14,7 @@ export interface EnforcedLimits {
   titleCharacters: number
 }
 
-export function limitGroups(enforced: EnforcedLimits, { limits }: Pick<InstanceSettings, 'limits'>) {
+export function limitGroups(enforced: EnforcedLimits, { limits }: { limits: SetLimits }) {
   return {
     accounts: overridden('accounts', limits, {
       max_featured_tags: 0,
@@ -60,11 +61,7 @@ export const LIMIT_PATHS: readonly string[] = Object.entries(
     .map(([name]) => `${group}.${name}`),
 )
 
-function overridden<Group extends Record<string, number>>(
-  name: string,
-  limits: InstanceSettings['limits'],
-  group: Group,
-): Group {
+function overridden<Group extends Record<string, number>>(name: string, limits: SetLimits, group: Group): Group {
   const entries = Object.entries(group).map(([key, value]) => [key, limits[`${name}.${key}`] ?? value])
   return Object.fromEntries(entries) as Group
 }

@@ -1,5 +1,5 @@
 import type { Micros } from '../../platform/clock/clock.ts'
-import type { InstanceSettings } from '../deps.ts'
+import type { InstanceSettings } from '../settings.ts'
 import type { BlockSeverity } from '../tables.ts'
 
 /** Everything the public face is made from, read in one snapshot. v1 and v2 are two writings of the same value. */

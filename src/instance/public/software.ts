@@ -1,5 +1,5 @@
 import { VERSION } from '../../version.ts'
-import type { InstanceSettings } from '../deps.ts'
+import type { InstanceSettings } from '../settings.ts'
 
 /** As programs name us; people read `Commonplace`. */
 export const SOFTWARE_NAME = 'commonplace'

@@ -1,7 +1,7 @@
 import type { Change } from '../../platform/audit/audit-change.ts'
 import { maskSecrets } from '../../platform/config/mask-secrets.ts'
 import { isRecord } from '../../platform/config/setting.ts'
-import type { InstanceSettings } from '../deps.ts'
+import type { InstanceSettings } from '../settings.ts'
 import { isSecretKey, SETTING_KEYS, SETTINGS_ROOT } from './setting-keys.ts'
 
 /** The value at a path such as `contact.email`. */

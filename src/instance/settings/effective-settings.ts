@@ -4,7 +4,7 @@ import { Problems, showPath } from '../../platform/config/problems.ts'
 import { SettingsReader } from '../../platform/config/read-settings.ts'
 import { isRecord } from '../../platform/config/setting.ts'
 import { type Problem, SettingsError } from '../../platform/config/settings-error.ts'
-import type { InstanceSettings } from '../deps.ts'
+import type { InstanceSettings } from '../settings.ts'
 import { SETTINGS_ROOT } from './setting-keys.ts'
 import type { StoredValues } from './settings-patch.ts'
 

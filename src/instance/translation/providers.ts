@@ -1,5 +1,5 @@
 import type { FetchJson } from '../../platform/outbound/fetch-json.ts'
-import type { InstanceSettings } from '../deps.ts'
+import type { InstanceSettings } from '../settings.ts'
 import {
   ANY_SOURCE,
   languageCode,

@@ -1,9 +1,9 @@
-import type { KnowledgeSettings } from '../deps.ts'
 import { moving } from '../move/move-note.ts'
 import { noteInput } from '../note/entity-input.ts'
 import type { Note } from '../note/note.ts'
 import { creating, deleting, editing, replacing } from '../note/note-work.ts'
 import type { NoteWork } from '../note/write-transaction.ts'
+import type { KnowledgeSettings } from '../settings.ts'
 import type { Edit } from '../text/edit/apply-edit.ts'
 import type { BatchOperation } from './schema-batch.ts'
 

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Micros } from '../../platform/clock/clock.ts'
-import type { Engine, Reader } from '../../platform/storage/database.ts'
+import type { Reader } from '../../platform/storage/database.ts'
+import type { Engine } from '../../platform/storage/engine.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Note } from '../note/note.ts'
 import type { StoredObservation } from '../note/store-observations.ts'

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Engine, Reader } from '../../platform/storage/database.ts'
+import type { Reader } from '../../platform/storage/database.ts'
+import type { Engine } from '../../platform/storage/engine.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import '../tables.ts'
 import { folderBounds } from '../text/name/path.ts'

@@ -3,7 +3,7 @@
  * three times as long. SQLite answers with bytes, which go to the caller as they are.
  */
 import { type RawBuilder, sql } from 'kysely'
-import type { Engine } from '../../platform/storage/database.ts'
+import type { Engine } from '../../platform/storage/engine.ts'
 import type { Statement } from '../../platform/storage/statement.ts'
 import type { Chunk } from './snapshot-stream.ts'
 

@@ -1,4 +1,5 @@
-import type { Engine, Reader } from '../../platform/storage/database.ts'
+import type { Reader } from '../../platform/storage/database.ts'
+import type { Engine } from '../../platform/storage/engine.ts'
 import { encodePathCursor } from './path-cursor.ts'
 import type { Chunk } from './snapshot-stream.ts'
 import { type EdgesQuery, edgesBehind, edgesOf, placeOfEdge } from './store-edges.ts'

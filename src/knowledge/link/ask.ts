@@ -1,6 +1,7 @@
 import { parseBareId } from '../../platform/ids/uuid.ts'
 import type { Project } from '../note/note.ts'
 import { permalinkPrefixes } from '../project/permalink-prefixes.ts'
+import { foldName } from '../project/project-name.ts'
 import { type Division, divideAtFirst, literalDivisions } from '../text/body/anchors.ts'
 import { nameKey } from '../text/name/name-key.ts'
 import { folderOf } from '../text/name/path.ts'
@@ -57,10 +58,13 @@ export function readingsOf(project: Project, { target, sourcePath }: Ask): Readi
   const whole = { text: target, permalinks, relative: folder === null ? null : within(folder, target), paths }
   const slash = target.indexOf('/')
   if (slash <= 0 || slash === target.length - 1) return [whole]
-  const first = `${slug(target.slice(0, slash))}/`
-  if (!prefixes.includes(first)) return [whole]
-  permalinks.push(slugged.slice(first.length))
+  const first = target.slice(0, slash)
+  const prefix = `${slug(first)}/`
+  const isPrefix = prefixes.includes(prefix)
+  // `mywork` is no slug of "MyWork", which is `my-work`, and an emoji has none.
+  if (!isPrefix && foldName(first) !== foldName(project.name)) return [whole]
   const text = target.slice(slash + 1)
+  permalinks.push(isPrefix ? slugged.slice(prefix.length) : slug(text))
   paths.push(text, `${text}.md`)
   return [whole, { text, permalinks: [text, slug(text)], relative: null, paths }]
 }

@@ -3,7 +3,7 @@ import type { Note, NoteRef, Project } from '../note/note.ts'
 import { findNoteById } from '../note/store-notes.ts'
 import { splitText } from '../text/frontmatter/frontmatter.ts'
 import { findPhrase, paragraphAt, snippet } from './snippet.ts'
-import { type BacklinkRow, findBacklinks, findMentioning, LINK_ENDS } from './store-backlinks.ts'
+import { type BacklinkRow, findBacklinks, findMentioning, LINK_ENDS, TYPE_ENDS } from './store-backlinks.ts'
 
 export interface Backlink {
   note: NoteRef
@@ -47,7 +47,7 @@ export async function backlinksOf(
 function toBacklink(row: BacklinkRow): Backlink {
   const { id, external_id, title, permalink, file_path } = row
   const link = `[[${row.to_name}`
-  const at = placeOfLink(row.around, link)
+  const at = placeOfRelation(row.around, row.relation_type, link)
   return {
     note: { id, external_id, title, permalink, file_path },
     relationType: row.relation_type,
@@ -56,6 +56,15 @@ function toBacklink(row: BacklinkRow): Backlink {
     display: row.display,
     snippet: at < 0 ? null : around(row.around, at, link.length),
   }
+}
+
+/** Of several links of that name the one that has the type before it: others may stand in prose. */
+function placeOfRelation(text: string, type: string, link: string): number {
+  for (const end of TYPE_ENDS) {
+    const at = placeOfLink(text, type + end + link)
+    if (at >= 0) return at + type.length + end.length
+  }
+  return placeOfLink(text, link)
 }
 
 /** -1 where only longer names begin so. */

@@ -8,6 +8,7 @@ import type { ParsedLink } from '../text/body/parse-body.ts'
 import { withSlash } from '../text/body/wikilinks.ts'
 import { nameKey } from '../text/name/name-key.ts'
 import { folderOf } from '../text/name/path.ts'
+import { slug } from '../text/name/slug.ts'
 import { inTurns, type Steps } from '../text/steps.ts'
 import { type Ask, askedId, askedKeys, askOf } from './ask.ts'
 import type { NameRow } from './names.ts'
@@ -162,6 +163,8 @@ export function waitedPartKeys(note: NoteRef, names: readonly NameRow[]): string
 /** The keys of all texts that could name the note, from whatever folder. */
 export function waitedKeys(project: Project, note: NoteRef, names: readonly NameRow[]): string[] {
   const prefixes = permalinkPrefixes(project)
+  // Else it has the key of one of those.
+  if (slug(project.name) === '') prefixes.push(`${project.name}/`)
   const keys = new Set(names.map(({ key }) => key))
   keys.add(nameKey(note.external_id))
   const aliases = names.map(({ value }) => value).filter((value) => value !== '')

@@ -4,13 +4,13 @@ import { parseBareId } from '../../platform/ids/uuid.ts'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { NoteRef, Project } from '../note/note.ts'
 import { foldName } from '../project/project-name.ts'
-import { findProjectBy } from '../project/store-projects.ts'
+import { findProjectBy, findProjectFormerly } from '../project/store-projects.ts'
 import type { SearchIndex } from '../search/index/search-index.ts'
 import { findByNameWords } from '../search/index/store-search-rows.ts'
 import { isSameName } from '../text/name/name-key.ts'
 import { slug } from '../text/name/slug.ts'
 import { type Ask, askedId } from './ask.ts'
-import { readIdentifier } from './read-identifier.ts'
+import { type ReadIdentifier, readIdentifier } from './read-identifier.ts'
 import { resolveAsks } from './resolve-exactly.ts'
 import { findByIds } from './store-names.ts'
 
@@ -51,7 +51,7 @@ export async function resolveIdentifier(
   const ask = { ...asked, sourcePath: question.sourcePath }
   const exact = await exactly(reader, project, ask, question)
   if (exact !== null) return exact
-  const other = await otherProject(reader, project, asked.target)
+  const other = await otherProject(reader, project, asked)
   if (other !== undefined) {
     throw new AppError(
       'invalid_argument',
@@ -72,7 +72,7 @@ export async function resolveLink(
 ): Promise<Resolution> {
   const asked = readIdentifier(question.identifier)
   const ask = { ...asked, sourcePath: question.sourcePath }
-  const other = await otherProject(reader, project, asked.target)
+  const other = await otherProject(reader, project, asked)
   const leaves = asked.namesProject && other !== undefined
   const here = leaves ? { ...ask, target: '', name: '' } : ask
   const exact = await exactly(reader, project, here, question)
@@ -116,16 +116,24 @@ function ambiguous(identifier: string, notes: readonly NoteRef[]): AppError {
   )
 }
 
-/** The other project that the first part of the text names, by its permalink or by its name in any case. */
-async function otherProject(reader: Reader, project: Project, target: string): Promise<Project | undefined> {
+/**
+ * The other project that the first part of the text names, by its permalink or by its name in any case; where the text can
+ * be no path, also by a name it had before.
+ */
+async function otherProject(
+  reader: Reader,
+  project: Project,
+  { target, namesProject }: Pick<ReadIdentifier, 'target' | 'namesProject'>,
+): Promise<Project | undefined> {
   const slash = target.indexOf('/')
   const name = slash <= 0 || slash === target.length - 1 ? '' : target.slice(0, slash).trim()
   const permalink = slug(name)
-  if (permalink === '' || permalink === project.permalink) return undefined
-  // `mywork` is no permalink of "MyWork", which is `my-work`.
+  if (name === '' || permalink === project.permalink) return undefined
+  // `mywork` is no permalink of "MyWork", which is `my-work`, and nothing of an emoji is.
   const other =
-    (await findProjectBy(reader, 'permalink', permalink)) ??
-    (await findProjectBy(reader, 'name_folded', foldName(name)))
+    (permalink === '' ? undefined : await findProjectBy(reader, 'permalink', permalink)) ??
+    (await findProjectBy(reader, 'name_folded', foldName(name))) ??
+    (namesProject && permalink !== '' ? await findProjectFormerly(reader, permalink) : undefined)
   return other?.id === project.id ? undefined : other
 }
 

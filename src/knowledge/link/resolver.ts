@@ -70,7 +70,9 @@ function chooseFormer(
 ): Choice {
   return (
     firstOf(literals, ({ text, anchor }) => at(chooseRetired(verbatim(text), sourcePath, names), anchor)) ??
-    firstOf(readings, (reading) => at(chooseRetired(reading, sourcePath, names), rest))
+    firstOf(readings, (reading) =>
+      at(chooseRetired(reading, sourcePath, names) ?? chooseForgivenRetired(reading, names), rest),
+    )
   )
 }
 
@@ -209,6 +211,17 @@ function chooseRetired(
   return null
 }
 
+/** A link in lower case goes on leading to a note that was moved away, as it led there before. */
+function chooseForgivenRetired({ text, relative }: Reading, names: readonly NamedNote[]): Named {
+  const former = names.filter(({ kind }) => kind === NAME_KINDS.retiredPath)
+  return (relative === null ? null : atForgivenRetired(former, relative)) ?? atForgivenRetired(former, text)
+}
+
+function atForgivenRetired(former: readonly NamedNote[], text: string): Named {
+  const [note, ...others] = notesOf(former.filter(({ value }) => isForgivenPath(value, text)))
+  return note === undefined || others.length > 0 ? null : { note }
+}
+
 function isFormer(value: string, text: string): boolean {
   return isSameName(value, text) || isWithColons(value, text)
 }
@@ -244,12 +257,13 @@ function noteAt(notes: readonly NoteRef[], paths: readonly string[]): NoteRef | 
 
 /** Whatever its case and its kind of hyphens, as long as only one note can be meant. */
 function atForgivenPath(notes: readonly NoteRef[], text: string): Named {
-  const wanted = foldPath(text)
-  const hits = notes.filter(({ file_path }) => {
-    const path = foldPath(file_path)
-    return path === wanted || path === `${wanted}.md`
-  })
+  const hits = notes.filter(({ file_path }) => isForgivenPath(file_path, text))
   return hits.length === 1 && hits[0] !== undefined ? { note: hits[0] } : null
+}
+
+function isForgivenPath(path: string, text: string): boolean {
+  const [folded, wanted] = [foldPath(path), foldPath(text)]
+  return folded === wanted || folded === `${wanted}.md`
 }
 
 function fold(text: string): string {

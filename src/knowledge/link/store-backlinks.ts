@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
-import type { Engine, Reader } from '../../platform/storage/database.ts'
+import type { Reader } from '../../platform/storage/database.ts'
+import type { Engine } from '../../platform/storage/engine.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { NoteRef, Project } from '../note/note.ts'
 import { KIND_WORDS, projectWord } from '../search/index/search-scope.ts'
@@ -8,6 +9,7 @@ import { matchingInOrder } from '../search/index/store-search-index.ts'
 import { scopeMark } from '../search/index/text-vector.ts'
 import { rowNumber } from '../search/row-number.ts'
 import { indexWords, queryWords } from '../search/words/search-text.ts'
+import { INLINE } from '../text/body/parse-body.ts'
 import '../tables.ts'
 
 export interface BacklinkRow extends NoteRef {
@@ -17,7 +19,7 @@ export interface BacklinkRow extends NoteRef {
   context: string | null
   anchor: string | null
   display: string | null
-  /** The text around the first link of that name; empty when it is written in another way there. */
+  /** The text around the first link of that type, else of that name; any without one when it is written in another way there. */
   around: string
 }
 
@@ -27,8 +29,13 @@ const NOTE_COLUMNS = sql.raw('n.id, n.external_id, n.title, n.permalink, n.file_
 const BEFORE = 400
 const LENGTH = 2000
 
+const FENCE = '---'
+
 /** What may follow a name in a link; anything else, and it is the beginning of another name. In a table the bar is `\|`. */
 export const LINK_ENDS = [']]', '|', '\\|', ' ]]', ' |'] as const
+
+/** What stands between a type and its link: a type of several words is quoted. */
+export const TYPE_ENDS = [' ', '" ', "' "] as const
 
 interface BacklinksInput {
   noteId: number
@@ -42,23 +49,34 @@ const pageOfBacklinks = statement<BacklinksInput, BacklinkRow>((_query, p, engin
   const isSqlite = engine === 'sqlite'
   const find = sql.raw(isSqlite ? 'instr' : 'strpos')
   const greatest = sql.raw(isSqlite ? 'max' : 'greatest')
-  const placeOf = (end: string) => sql`${find}(c.content, '[[' || r.to_name || ${sql.lit(end)})`
-  const places = sql.join(LINK_ENDS.map((end) => sql`nullif(${placeOf(end)}, 0)`))
-  const at = sql`case when ${placeOf('')} = 0 then 0 else coalesce(${places}, 0) end`
+  // Most texts are looked through once: whatever a link ends with, it begins so.
+  const firstLink = (before: RawBuilder<string>) => {
+    const placeOf = (end: string) => sql`${find}(body, ${before} || '[[' || to_name || ${sql.lit(end)})`
+    const places = sql.join(LINK_ENDS.map((end) => sql`nullif(${placeOf(end)}, 0)`))
+    return sql`case when ${placeOf('')} > 0 then coalesce(${places}) + length(${before}) end`
+  }
+  const ofType = TYPE_ENDS.map((end) => firstLink(sql<string>`relation_type || ${sql.lit(end)}`))
+  const firstOfType = sql`case when relation_type <> ${sql.lit(INLINE)} then coalesce(${sql.join(ofType)}) end`
+  const at = sql`coalesce(${firstOfType}, ${firstLink(sql<string>`''`)})`
+  // Links of the frontmatter, as those of its property `up`, are no relations.
+  const body = sql`case when substr(c.content, 1, ${sql.lit(FENCE.length)}) = ${sql.lit(FENCE)}
+    then substr(c.content, ${find}(c.content, ${sql.lit(`\n${FENCE}`)}) + ${sql.lit(FENCE.length + 1)}) else c.content end`
   return sql`
-      select ${NOTE_COLUMNS}, r.position, r.relation_type, r.to_name, r.context, r.anchor, r.display,
-        case when ${at} = 0 then ''
-          else substr(c.content, ${greatest}(1, ${at} - ${sql.lit(BEFORE)}), ${sql.lit(LENGTH)}) end as around
-      from (
-        select from_id, position from relations
-        where to_id = ${p('noteId')} and from_id <> ${p('noteId')} and is_repeat = 0
-          and (from_id, position) > (${p('fromId')}, ${p('position')})
-        order by from_id, position limit ${p('limit')} offset ${p('offset')}
-      ) page
-      join relations r on r.from_id = page.from_id and r.position = page.position
-      join notes n on n.id = r.from_id
-      join note_contents c on c.note_id = r.from_id
-      order by r.from_id, r.position`
+      with linking as materialized (
+        select ${NOTE_COLUMNS}, r.position, r.relation_type, r.to_name, r.context, r.anchor, r.display, ${body} as body
+        from (
+          select from_id, position from relations
+          where to_id = ${p('noteId')} and from_id <> ${p('noteId')} and is_repeat = 0
+            and (from_id, position) > (${p('fromId')}, ${p('position')})
+          order by from_id, position limit ${p('limit')} offset ${p('offset')}
+        ) page
+        join relations r on r.from_id = page.from_id and r.position = page.position
+        join notes n on n.id = r.from_id
+        join note_contents c on c.note_id = r.from_id
+      )
+      select id, external_id, title, permalink, file_path, position, relation_type, to_name, context, anchor, display,
+        coalesce(substr(body, ${greatest}(1, ${at} - ${sql.lit(BEFORE)}), ${sql.lit(LENGTH)}), '') as around
+      from linking order by id, position`
 })
 
 // SQLite looks through the texts while everything else waits, and each may be large.

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import type { Engine, Reader, Transaction } from '../../platform/storage/database.ts'
+import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import type { Engine } from '../../platform/storage/engine.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Note, NoteRef } from '../note/note.ts'
 import '../tables.ts'

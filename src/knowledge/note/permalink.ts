@@ -1,4 +1,4 @@
-import type { KnowledgeSettings } from '../deps.ts'
+import type { KnowledgeSettings } from '../settings.ts'
 import { permalinkFor } from '../text/name/slug.ts'
 import type { Note, Project } from './note.ts'
 

@@ -9,7 +9,6 @@ import type { Principal } from '../../platform/auth/principal.ts'
 import { type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
 import { addToTally } from '../../platform/tally/store.ts'
-import type { KnowledgeSettings } from '../deps.ts'
 import { recordChange } from '../history/store-changes.ts'
 import { keepRevision, listPastNames } from '../history/store-revisions.ts'
 import { trashNote } from '../history/store-trash.ts'
@@ -24,6 +23,7 @@ import {
   replaceSearchRows,
   type SearchableNote,
 } from '../search/index/store-search-rows.ts'
+import type { KnowledgeSettings } from '../settings.ts'
 import type { NoteChange } from '../tables.ts'
 import { readBody } from '../text/body/parse-body.ts'
 import { splitText } from '../text/frontmatter/frontmatter.ts'

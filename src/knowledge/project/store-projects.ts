@@ -37,6 +37,17 @@ export async function findProjectBy(
   return row && toDetails(row)
 }
 
+/** The project that had this permalink before and has another now; none when several had it. */
+export async function findProjectFormerly(reader: Reader, permalink: string): Promise<ProjectDetails | undefined> {
+  const find = sql.raw(reader.engine === 'sqlite' ? 'instr' : 'strpos')
+  const rows = await liveProjects(reader)
+    .selectAll()
+    .where(sql<boolean>`${find}('/' || former_permalinks || '/', ${`/${permalink}/`}) > 0`)
+    .limit(2)
+    .execute()
+  return rows.length === 1 && rows[0] !== undefined ? toDetails(rows[0]) : undefined
+}
+
 export async function findDefaultProject(reader: Reader): Promise<ProjectDetails | undefined> {
   const row = await liveProjects(reader).selectAll().where('is_default', '=', 1).executeTakeFirst()
   return row && toDetails(row)

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Outbound } from '../../platform/outbound/outbound-request.ts'
-import type { KnowledgeSettings } from '../deps.ts'
+import type { KnowledgeSettings } from '../settings.ts'
 import { BUILTIN_NAME, openBuiltinProvider } from './builtin-provider.ts'
 import { folderModelName, openFolderProvider } from './folder/folder-provider.ts'
 import { isSameButPrompts, openAiModel, openOpenAiProvider } from './openai-provider.ts'

@@ -1,7 +1,8 @@
 /** One indexed statement per look-up: the credential, its owner and the owner's permissions in a single row. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Micros } from '../clock/clock.ts'
-import type { Engine, Transaction } from '../storage/database.ts'
+import type { Transaction } from '../storage/database.ts'
+import type { Engine } from '../storage/engine.ts'
 import { type Statement, statement } from '../storage/statement.ts'
 import type { Flag } from '../storage/tables.ts'
 import type { OrganizationId, UserId } from './principal.ts'

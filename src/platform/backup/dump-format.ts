@@ -8,7 +8,7 @@
  *
  * A file without its last line was cut off, whatever gzip says about it.
  */
-import type { Engine } from '../storage/database.ts'
+import type { Engine } from '../storage/engine.ts'
 
 export const DUMP_FORMAT = 'commonplace-dump'
 export const DUMP_VERSION = 1

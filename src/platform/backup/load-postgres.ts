@@ -1,7 +1,7 @@
 import { CompiledQuery, sql } from 'kysely'
 import { AppError } from '../errors/app-error.ts'
 import type { Database, Reader, Transaction } from '../storage/database.ts'
-import { migrate, schemaVersion } from '../storage/migrate.ts'
+import { migrateIn, schemaVersion } from '../storage/migrate.ts'
 import { MIGRATIONS } from '../storage/migrations/index.ts'
 import { damaged, notEmpty } from './backup-errors.ts'
 import { type CatalogTable, catalogOf } from './catalog.ts'
@@ -12,12 +12,15 @@ import { readDump, readDumpHeader } from './dump-reader.ts'
 import { refuseUnknownColumns } from './known-columns.ts'
 import { markRestored } from './last-restore.ts'
 import { migrationsOf } from './migrations-of.ts'
-import type { RestoreOptions } from './restore.ts'
+import type { RestoreOptions } from './restore-options.ts'
 
 // A statement of the extended protocol carries 65,535 parameters at most.
 const MOST_PARAMETERS = 60_000
 
-/** Loads a dump in one transaction: the tables are locked, checked to be empty, filled, counted, and only then visible. */
+/**
+ * Loads a dump in one transaction: the tables are made, locked, checked to be empty, filled, counted, brought to this version's
+ * schema, and only then visible. Whatever fails leaves the database as it was.
+ */
 export async function loadIntoPostgres(
   db: Database,
   options: RestoreOptions,
@@ -33,11 +36,15 @@ export async function loadIntoPostgres(
       `The target database has schema ${version}, newer than the backup's ${needed.length}: restore into a new, empty database`,
     )
   }
-  await migrate(db, { clock, log, migrations: needed })
   const tables = await catalogOf(needed)
-  const rows = await db.write((tx) => load(tx, tables, options), { alone: true, isolation: 'read committed' })
-  if (needed.length < known.length) onProgress?.('upgrading', 0, 0)
-  await migrate(db, { clock, log, migrations: known })
+  const fill = async (tx: Transaction) => {
+    await migrateIn(tx, { clock, log, migrations: needed })
+    const rows = await load(tx, tables, options)
+    if (needed.length < known.length) onProgress?.('upgrading', 0, 0)
+    await migrateIn(tx, { clock, log, migrations: known })
+    return rows
+  }
+  const rows = await db.write(fill, { alone: true, isolation: 'read committed' })
   return { schema: needed.length, rows }
 }
 

@@ -14,7 +14,7 @@ import { markRestored } from './last-restore.ts'
 import { loadIntoSqlite } from './load-sqlite.ts'
 import { migrationsOf } from './migrations-of.ts'
 import { flushDirectory, flushFile, removeOnInterrupt } from './place-file.ts'
-import type { RestoreOptions, RestoreResult } from './restore.ts'
+import type { RestoreOptions, RestoreResult } from './restore-options.ts'
 import { takeSqliteBackup } from './sqlite-backup-file.ts'
 import { foldLog } from './sqlite-snapshot.ts'
 

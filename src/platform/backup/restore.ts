@@ -1,42 +1,19 @@
 import { closeSync, openSync, readSync } from 'node:fs'
-import type { Clock } from '../clock/clock.ts'
 import { AppError } from '../errors/app-error.ts'
-import type { Logger } from '../logging/logger.ts'
 import { lockDataDirectory } from '../storage/data-lock.ts'
-import { MIGRATIONS, type Migration } from '../storage/migrations/index.ts'
+import { MIGRATIONS } from '../storage/migrations/index.ts'
 import { openDatabase } from '../storage/open.ts'
 import type { BackupFormat } from './backup.ts'
 import { fileTrouble, notABackup } from './backup-errors.ts'
 import { type CatalogTable, catalogOf } from './catalog.ts'
-import type { RowCounts } from './count-rows.ts'
 import type { DumpHeader } from './dump-format.ts'
 import { readDump } from './dump-reader.ts'
 import { refuseUnknownColumns } from './known-columns.ts'
 import { loadIntoPostgres } from './load-postgres.ts'
 import { migrationsOf } from './migrations-of.ts'
+import type { RestoreOptions, RestoreResult } from './restore-options.ts'
 import { restoreSqlite } from './restore-sqlite.ts'
 import { checkSqliteBackup } from './sqlite-backup-file.ts'
-
-export interface RestoreOptions {
-  file: string
-  dataDir: string
-  databaseUrl?: string | null
-  clock: Clock
-  log: Logger
-  onProgress?: RestoreProgress
-  /** The list of this version unless a test brings its own. */
-  migrations?: readonly Migration[]
-}
-
-/** In bytes of the file; a total of 0 means that nobody can say. */
-export type RestoreProgress = (step: 'loading' | 'verifying' | 'upgrading', done: number, total: number) => void
-
-export interface RestoreResult {
-  format: BackupFormat
-  /** Version of the schema in the backup; what is restored has this program's. */
-  schema: number
-  rows: RowCounts
-}
 
 /**
  * Fills an empty database from a backup. Either all of it is there afterwards, or the target is as empty as before.

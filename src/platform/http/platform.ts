@@ -10,7 +10,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { AccessLog } from './connection/access-log.ts'
 import type { HttpRequest, HttpResponse } from './connection/response.ts'
 import type { RateRule } from './entry/rate-rules.ts'
-import type { AnyOperation } from './operation.ts'
+import type { AnyOperation } from './operation-options.ts'
 import type { RouteIndex } from './route/route-index.ts'
 
 export interface HttpSettings {
@@ -77,8 +77,7 @@ declare module 'fastify' {
   }
 }
 
-/** The port is known once the server listens; it is looked up once, for requests ask for the origin. */
-/** Asked for by every request with credentials, and asking the socket for its port is a system call: it is kept. */
+/** The port is known once the server listens. It is kept: every request with credentials asks for it, and asking the socket is a system call. */
 export function originOf(server: FastifyInstance, baseUrl: string | null): () => string {
   let origin = baseUrl
   return () => {

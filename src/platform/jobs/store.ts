@@ -1,6 +1,6 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely'
 import type { Micros } from '../clock/clock.ts'
-import type { Engine } from '../storage/database.ts'
+import type { Engine } from '../storage/engine.ts'
 import { statement } from '../storage/statement.ts'
 import type { JobId } from './job-kind.ts'
 

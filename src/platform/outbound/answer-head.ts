@@ -1,5 +1,5 @@
+import type { AnswerHeaders } from './carrier.ts'
 import { isHeaderName, isLineText } from './header-text.ts'
-import type { AnswerHeaders } from './outbound-request.ts'
 
 /** Where the body ends: after so many bytes, with the last chunk, or with the connection. */
 export type BodyEnd = number | 'chunks' | 'close'

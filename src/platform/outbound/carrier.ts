@@ -1,4 +1,4 @@
-import type { AnswerHeaders } from './outbound-request.ts'
+export type AnswerHeaders = Record<string, string | string[] | number | undefined>
 
 /** One request and what happens to it. */
 export interface Carried {

@@ -1,9 +1,8 @@
 import { STATUS_CODES } from 'node:http'
 import type { Clock } from '../clock/clock.ts'
-import type { Carried } from './carrier.ts'
+import type { AnswerHeaders, Carried } from './carrier.ts'
 import type { Connection } from './connection.ts'
-import type { Origin } from './origin.ts'
-import type { Answer, AnswerHeaders, Exchanged, ReadyRequest } from './outbound-request.ts'
+import type { Answer, Exchanged, ReadyRequest } from './outbound-request.ts'
 
 /** What exchanges know of the client that carries them out. */
 export interface ExchangeContext {
@@ -12,6 +11,16 @@ export interface ExchangeContext {
   draining: number
   /** Set when the client ends: what it breaks off is no outcome. */
   closedBy: Error | null
+}
+
+/** Has the connections that exchanges are carried over. */
+export interface ExchangeOwner {
+  /** Over another connection: the one it was given gets no more. */
+  sendAgain(exchange: Exchange, unused: Connection): void
+  /** Gives up an exchange that has not ended, wherever it stands. */
+  withdraw(exchange: Exchange): void
+  /** The exchange has left; a connection on which one failed gets no other, whoever is to blame. */
+  release(connection: Connection, isBroken: boolean): void
 }
 
 /** Called once. */
@@ -33,7 +42,7 @@ export class Exchange implements Carried {
   readonly request: ReadyRequest
   connection: Connection | null = null
   readonly #context: ExchangeContext
-  readonly #origin: Origin
+  readonly #owner: ExchangeOwner
   readonly #settle: Settle
   readonly #startedAtMs: number
   #cancelTimer: () => void
@@ -47,9 +56,9 @@ export class Exchange implements Carried {
   #hasLeft = false
   #wasRefused = false
 
-  constructor(request: ReadyRequest, origin: Origin, context: ExchangeContext, settle: Settle) {
+  constructor(request: ReadyRequest, owner: ExchangeOwner, context: ExchangeContext, settle: Settle) {
     this.request = request
-    this.#origin = origin
+    this.#owner = owner
     this.#context = context
     this.#settle = settle
     this.#startedAtMs = context.clock.elapsedMs()
@@ -85,7 +94,7 @@ export class Exchange implements Carried {
 
   onUnsent(): void {
     if (this.#hasLeft || this.connection === null) return
-    this.#origin.sendAgain(this, this.connection)
+    this.#owner.sendAgain(this, this.connection)
   }
 
   onResponseStart(_controller: unknown, status: number, headers: AnswerHeaders, statusText?: string): void {
@@ -132,7 +141,7 @@ export class Exchange implements Carried {
     this.#hasLeft = true
     this.#cancelTimer()
     if (this.#isDraining) this.#context.draining--
-    if (this.connection !== null) this.#origin.release(this.connection, isBroken)
+    if (this.connection !== null) this.#owner.release(this.connection, isBroken)
   }
 
   get #isEnough(): boolean {
@@ -172,7 +181,7 @@ export class Exchange implements Carried {
 
   #giveUp(): void {
     this.#cancelTimer()
-    if (!this.#hasLeft) this.#origin.withdraw(this)
+    if (!this.#hasLeft) this.#owner.withdraw(this)
   }
 
   #settleError(error: Error): void {

@@ -4,8 +4,7 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2'
 import type { Socket } from 'node:net'
-import type { Carried, Carrier } from './carrier.ts'
-import type { AnswerHeaders } from './outbound-request.ts'
+import type { AnswerHeaders, Carried, Carrier } from './carrier.ts'
 import { requestParts } from './request-bytes.ts'
 
 export interface Http2CarrierOptions {

@@ -1,6 +1,6 @@
 import type { GuardedConnect } from './connect-guarded.ts'
 import { Connection, type ConnectionOwner } from './connection.ts'
-import type { Exchange } from './exchange.ts'
+import type { Exchange, ExchangeOwner } from './exchange.ts'
 
 export interface OriginOptions {
   /** Without a path. */
@@ -20,7 +20,7 @@ const MAX_AGE_MS = 60_000
  * at a time. Whether a receiver speaks HTTP/2 is known only when TLS stands: until then others wait for the first
  * connection instead of opening a hundred.
  */
-export class Origin implements ConnectionOwner {
+export class Origin implements ConnectionOwner, ExchangeOwner {
   readonly #options: OriginOptions
   readonly #connections = new Set<Connection>()
   /** Those that can carry one more; the last one is used first, so that what is not needed falls idle. */
@@ -50,7 +50,6 @@ export class Origin implements ConnectionOwner {
     for (const connection of tooOld) this.#drop(connection, new Error('too old'))
   }
 
-  /** Over another connection: the one it was given gets no more. */
   sendAgain(exchange: Exchange, unused: Connection): void {
     this.#retire(unused)
     exchange.connection = null
@@ -59,7 +58,6 @@ export class Origin implements ConnectionOwner {
     this.release(unused, true)
   }
 
-  /** Gives up an exchange that has not ended, wherever it stands. */
   withdraw(exchange: Exchange): void {
     const { connection } = exchange
     if (connection === null) {
@@ -70,7 +68,6 @@ export class Origin implements ConnectionOwner {
     exchange.leave(true)
   }
 
-  /** The exchange has left; a connection on which one failed gets no other, whoever is to blame. */
   release(connection: Connection, isBroken: boolean): void {
     connection.inFlight--
     if (isBroken) this.#retire(connection)

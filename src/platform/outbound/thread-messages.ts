@@ -1,6 +1,7 @@
 import { AddressRefused } from './address-refused.ts'
+import type { AnswerHeaders } from './carrier.ts'
 import { ipFilterOf } from './ip-filter.ts'
-import type { AnswerHeaders, Exchanged, OutboundRequest, ReadyRequest } from './outbound-request.ts'
+import type { Exchanged, OutboundRequest, ReadyRequest } from './outbound-request.ts'
 
 /** One message carries no more: the other side begins with the first of many while this one still makes the rest. */
 export const MOST_TOGETHER = 8

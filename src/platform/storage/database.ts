@@ -1,8 +1,7 @@
 import type { Kysely } from 'kysely'
+import type { Engine } from './engine.ts'
 import type { Statement } from './statement.ts'
 import type { Tables } from './tables.ts'
-
-export type Engine = 'sqlite' | 'postgres'
 
 /** What a query may use: Kysely for an endpoint, a prepared statement for a hot path. */
 export interface Reader {

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Engine } from './database.ts'
+import type { Engine } from './engine.ts'
 
 /** For `in`: the texts of a JSON array, which is one parameter, so that lists of any length share a statement. */
 export function textsIn(engine: Engine, json: string): RawBuilder<string> {

@@ -11,7 +11,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import type { Engine } from './database.ts'
+import type { Engine } from './engine.ts'
 import type { Tables } from './tables.ts'
 
 /** Runs one compiled query. What is behind it (the writer, a snapshot, a pool) is the caller's matter. */

@@ -31,38 +31,40 @@ export const SCHEMA_TOPIC = 'storage.schema'
  * none. Processes that start together queue up, and the later ones find nothing left to do.
  */
 export function migrate(db: Database, options: MigrateOptions): Promise<number[]> {
+  return db.write((tx) => migrateIn(tx, options), { alone: true, isolation: 'read committed' })
+}
+
+/** The same inside a transaction that does more. */
+export async function migrateIn(tx: Transaction, options: MigrateOptions): Promise<number[]> {
   const { clock, log, onProgress, migrations = MIGRATIONS } = options
-  const work = async (tx: Transaction) => {
-    if (tx.engine === 'postgres') await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(tx.query)
-    // NOTE Not "if not exists": PostgreSQL would ask for the right to create it, also of a role that has nothing to create.
-    const isEmpty = !(await hasMigrationsTable(tx))
-    const applied = isEmpty ? [] : await appliedMigrations(tx)
-    refuseForeignSchema(applied, migrations)
-    // Of a large database it takes a while, in which nothing else is heard of the start.
-    if (!isEmpty && applied.length < migrations.length) {
-      log.info(`bringing the database schema from version ${applied.length} to ${migrations.length}`)
-    }
-    if (tx.engine === 'postgres' && applied.length < migrations.length) await prepareSchema(tx)
-    if (isEmpty) await createMigrationsTable(tx)
-    const done: number[] = []
-    for (const [index, migration] of migrations.entries()) {
-      const number = index + 1
-      if (number <= applied.length) continue
-      onProgress?.(done.length, migrations.length - applied.length, migration.name)
-      await migration.up(tx.query as unknown as Kysely<unknown>, tx.engine)
-      await tx.query
-        .insertInto('schema_migrations')
-        .values({ number, name: migration.name, applied_at: clock.now() })
-        .execute()
-      done.push(number)
-    }
-    if (done.length > 0) {
-      tx.signal(SCHEMA_TOPIC)
-      tx.afterCommit(() => log.info({ migrations: done }, `the database schema is now at version ${migrations.length}`))
-    }
-    return done
+  if (tx.engine === 'postgres') await sql`select pg_advisory_xact_lock(${ADVISORY_LOCK})`.execute(tx.query)
+  // NOTE Not "if not exists": PostgreSQL would ask for the right to create it, also of a role that has nothing to create.
+  const isEmpty = !(await hasMigrationsTable(tx))
+  const applied = isEmpty ? [] : await appliedMigrations(tx)
+  refuseForeignSchema(applied, migrations)
+  // Of a large database it takes a while, in which nothing else is heard of the start.
+  if (!isEmpty && applied.length < migrations.length) {
+    log.info(`bringing the database schema from version ${applied.length} to ${migrations.length}`)
   }
-  return db.write(work, { alone: true, isolation: 'read committed' })
+  if (tx.engine === 'postgres' && applied.length < migrations.length) await prepareSchema(tx)
+  if (isEmpty) await createMigrationsTable(tx)
+  const done: number[] = []
+  for (const [index, migration] of migrations.entries()) {
+    const number = index + 1
+    if (number <= applied.length) continue
+    onProgress?.(done.length, migrations.length - applied.length, migration.name)
+    await migration.up(tx.query as unknown as Kysely<unknown>, tx.engine)
+    await tx.query
+      .insertInto('schema_migrations')
+      .values({ number, name: migration.name, applied_at: clock.now() })
+      .execute()
+    done.push(number)
+  }
+  if (done.length > 0) {
+    tx.signal(SCHEMA_TOPIC)
+    tx.afterCommit(() => log.info({ migrations: done }, `the database schema is now at version ${migrations.length}`))
+  }
+  return done
 }
 
 export interface SchemaState {

@@ -1,4 +1,5 @@
-import type { Addend, Engine, ShardAddend } from './database.ts'
+import type { Addend, ShardAddend } from './database.ts'
+import type { Engine } from './engine.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
 import type { Statement } from './statement.ts'
 

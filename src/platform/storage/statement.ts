@@ -10,7 +10,7 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from 'kysely'
-import type { Engine } from './database.ts'
+import type { Engine } from './engine.ts'
 import type { Tables } from './tables.ts'
 
 /**

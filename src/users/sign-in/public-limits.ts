@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { hashSecret } from '../../platform/auth/secrets.ts'
 import type { RateRule } from '../../platform/http/entry/rate-rules.ts'
 import { spend } from '../../platform/http/entry/spend.ts'
-import type { OperationRequest } from '../../platform/http/operation.ts'
+import type { OperationRequest } from '../../platform/http/operation-options.ts'
 import { parseEmail } from '../user/email.ts'
 
 /** For operations without credentials: by where they come from. */

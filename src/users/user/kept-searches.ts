@@ -1,7 +1,8 @@
 import type { RoleId } from '../../platform/auth/managed-roles.ts'
 import type { OrganizationId } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
-import type { Engine, Reader } from '../../platform/storage/database.ts'
+import type { Reader } from '../../platform/storage/database.ts'
+import type { Engine } from '../../platform/storage/engine.ts'
 import type { FoundUsers } from './found-users.ts'
 import { OldSnapshot } from './read-fresh.ts'
 import { eventsSince, numbersOf, type RecentEvent } from './store-user-changes.ts'
@@ -30,6 +31,10 @@ interface Kept {
 }
 
 const MOST_BYTES = 16_000_000
+// Most questions that anybody makes up find nobody, and would take no room by what they found.
+export const MOST_SEARCHES = 1_000
+const BYTES_PER_CHARACTER = 2
+const BYTES_PER_EVENT = 24
 // More take longer to follow than to begin anew.
 const MOST_EVENTS = 5_000
 // The log may have lost its newest events, to retention or a restored backup: then no snapshot is ever new enough.
@@ -109,13 +114,17 @@ export class KeptSearches {
 
   #dropOldest(): void {
     let bytes = 0
-    for (const { found } of this.#kept.values()) bytes += found.bytes
-    for (const [key, { found }] of this.#kept) {
-      if (bytes <= MOST_BYTES) return
-      bytes -= found.bytes
+    for (const [key, kept] of this.#kept) bytes += bytesOf(key, kept)
+    for (const [key, kept] of this.#kept) {
+      if (bytes <= MOST_BYTES && this.#kept.size <= MOST_SEARCHES) return
+      bytes -= bytesOf(key, kept)
       this.#kept.delete(key)
     }
   }
+}
+
+function bytesOf(key: string, { found, seen }: Kept): number {
+  return found.bytes + key.length * BYTES_PER_CHARACTER + seen.size * BYTES_PER_EVENT
 }
 
 async function followEvents(reader: Reader, search: Search, found: FoundUsers, events: RecentEvent[]): Promise<void> {

@@ -2,7 +2,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { anyOf, selfOr } from '../../platform/http/entry/access.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
-import { type OperationRequest, operation } from '../../platform/http/operation.ts'
+import { operation } from '../../platform/http/operation.ts'
+import type { OperationRequest } from '../../platform/http/operation-options.ts'
 import { pathId, requireSameId } from '../../platform/http/route/path-id.ts'
 import type { UsersDeps } from '../deps.ts'
 import { onEmailChanged } from '../invitation/email-verification.ts'
@@ -138,10 +139,11 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps): void {
     summary: 'Disable a user',
     description: 'Sessions, tokens and open invitations end; application keys sleep. A user is never removed.',
     ...MANAGE,
+    conditions: ['If-Match'],
     schema: { params: UserPath, response: { 204: null } },
     async handler(request, reply) {
       const userId = pathId<'User'>('User', request.params.user_id)
-      await users.disableOnce(callerOf(request), { userId }, clientOf(request))
+      await users.disableOnce(callerOf(request), { userId, ifMatch: request.headers['if-match'] }, clientOf(request))
       return reply.code(204).send()
     },
   })

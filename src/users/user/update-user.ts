@@ -49,7 +49,7 @@ export async function changeUser(
   const email = update.email === undefined ? undefined : acceptEmail(update.email, [])
   const work = async (tx: Transaction) => {
     const user = await requireManaged(tx, principal, update)
-    if (update.ifMatch !== undefined) requireMatch(update.ifMatch, (await options.tagOf?.(tx, user)) ?? null)
+    await requireMatchingTag(options, tx, user, update.ifMatch)
     refuseAnonymized(user)
     const changed = changedUser(user, { ...update, email })
     if (update.disabled === true) await refuseToDisable(tx, principal, user)
@@ -60,6 +60,16 @@ export async function changeUser(
   return options.db.write(work).catch((error: unknown) => {
     throw isUniqueViolation(error) && email !== undefined ? emailInUse(email) : error
   })
+}
+
+/** Throws unless the header, where there is one, names the user's document as it is now. */
+export async function requireMatchingTag(
+  { tagOf }: Pick<UpdateUserOptions, 'tagOf'>,
+  tx: Transaction,
+  user: User,
+  ifMatch: string | undefined,
+): Promise<void> {
+  if (ifMatch !== undefined) requireMatch(ifMatch, (await tagOf?.(tx, user)) ?? null)
 }
 
 async function requireManaged(tx: Transaction, principal: Principal, update: UserUpdate): Promise<User> {
@@ -111,10 +121,11 @@ async function store(
   await updateUser(tx, before, after)
   for (const event of eventsOf(before, after)) await auditChange(tx, principal, event, client)
   if (after.email !== before.email) await onEmailChanged?.(tx, { before, after, actor: actor(principal), client })
-  if (after.status !== before.status) {
-    if (after.status === 'Disabled') await revokeAccess(tx, principal, after, now, client)
-    changes.announce(tx)
+  if (after.status !== before.status && after.status === 'Disabled') {
+    await revokeAccess(tx, principal, after, now, client)
   }
+  // Also where no right changes: who is shown to everybody is not shown under an old name.
+  changes.announce(tx)
   return after
 }
 

@@ -18,7 +18,7 @@ import { setPasswordHash } from '../sign-in/store-passwords.ts'
 import { acceptEmail } from './accept-email.ts'
 import { refuseToDisable, revokeAccess } from './disable-user.ts'
 import { insertUser, listUsersByEmail, type UserPage, updateUser } from './store-users.ts'
-import { changeUser, type UpdateUserOptions, type UserUpdate } from './update-user.ts'
+import { changeUser, requireMatchingTag, type UpdateUserOptions, type UserUpdate } from './update-user.ts'
 import { parseProfileText, type Role, statusWhenEnabled, type User } from './user.ts'
 
 export interface UserServiceOptions extends UpdateUserOptions {
@@ -33,6 +33,8 @@ export interface NewUser {
   /** The caller vouches for the address: Active at once instead of Pending. */
   vouchedFor?: boolean
 }
+
+type Disabling = Pick<UserUpdate, 'userId' | 'ifMatch'>
 
 export interface ListedUser extends User {
   roles: Role[]
@@ -96,10 +98,11 @@ export class UserService {
   }
 
   /** False when the user was Disabled already. */
-  async disable(principal: Principal, input: { userId: UserId }, client?: ClientInfo): Promise<boolean> {
+  async disable(principal: Principal, input: Disabling, client?: ClientInfo): Promise<boolean> {
     return this.#options.db.write(async (tx) => {
       const user = await requireManager(tx, principal, input.userId)
       if (user.status === 'Disabled') return false
+      await requireMatchingTag(this.#options, tx, user, input.ifMatch)
       await refuseToDisable(tx, principal, user)
       await this.#setStatus(tx, principal, user, { status: 'Disabled', verified: user.verified }, client)
       await revokeAccess(tx, principal, user, this.#options.clock.now(), client)
@@ -108,7 +111,7 @@ export class UserService {
   }
 
   /** The same for callers to whom a Disabled user is gone. */
-  async disableOnce(principal: Principal, input: { userId: UserId }, client?: ClientInfo): Promise<void> {
+  async disableOnce(principal: Principal, input: Disabling, client?: ClientInfo): Promise<void> {
     if (await this.disable(principal, input, client)) return
     throw new AppError('not_found', `User ${input.userId} not found`)
   }

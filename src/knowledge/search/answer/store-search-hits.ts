@@ -1,6 +1,7 @@
 /** What is shown of the rows that a search found. */
 import { type RawBuilder, sql } from 'kysely'
-import type { Engine, Reader } from '../../../platform/storage/database.ts'
+import type { Reader } from '../../../platform/storage/database.ts'
+import type { Engine } from '../../../platform/storage/engine.ts'
 import { numbersIn } from '../../../platform/storage/json-list.ts'
 import { statement } from '../../../platform/storage/statement.ts'
 import type { Note } from '../../note/note.ts'

@@ -1,4 +1,5 @@
-import type { Engine, Reader } from '../../../platform/storage/database.ts'
+import type { Reader } from '../../../platform/storage/database.ts'
+import type { Engine } from '../../../platform/storage/engine.ts'
 import type { Project } from '../../note/note.ts'
 import type { SearchFilters } from '../filter/filters.ts'
 import { prepareFilters } from '../filter/passing-notes.ts'

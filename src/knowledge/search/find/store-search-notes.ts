@@ -1,7 +1,8 @@
 /** What searches read of notes besides the index. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Micros } from '../../../platform/clock/clock.ts'
-import type { Engine, Reader } from '../../../platform/storage/database.ts'
+import type { Reader } from '../../../platform/storage/database.ts'
+import type { Engine } from '../../../platform/storage/engine.ts'
 import { numbersIn } from '../../../platform/storage/json-list.ts'
 import { statement } from '../../../platform/storage/statement.ts'
 import '../../tables.ts'

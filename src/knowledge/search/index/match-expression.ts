@@ -1,5 +1,5 @@
 /** Trees of words in the query languages of the two engines. Words hold letters, digits and marks only, so they need no escaping. */
-import type { Engine } from '../../../platform/storage/database.ts'
+import type { Engine } from '../../../platform/storage/engine.ts'
 import type { Node, Term } from '../question/question.ts'
 import { isUnspacedWord } from '../words/search-text.ts'
 import { formsBegin, stemOf } from '../words/stem.ts'
@@ -38,6 +38,10 @@ export interface MatchInput extends MatchScope {
 // it would take tens of milliseconds, in which nothing else is done.
 const COLLECTED_AMONG = [0, 5_000, 10_000, 40_000]
 const TEXTS = '{title tags headings body place}'
+// Headings stand one behind the other there, which they do not in the note; each of them is in the body, too.
+const PHRASE_TEXTS = '{title tags body place}'
+/** Likewise on PostgreSQL: the weights of these texts (row-document.ts). */
+const PHRASE_WEIGHTS = 'ABD'
 
 export function matchExpression(engine: Engine, input: MatchInput): string {
   const node = engine === 'sqlite' ? sqliteNode(input, input.tree, false) : postgresNode(input.tree, input.common)
@@ -189,10 +193,10 @@ function sqliteWord(input: MatchInput, { word, stem }: Term & { kind: 'word' }, 
 function sqlitePhrase({ beginnings }: MatchInput, { words, isBeginning }: Term & { kind: 'phrase' }): string {
   const last = words.at(-1) as string
   const beginning = isBeginning ? beginnings.get(last) : { words: [], isWhole: true }
-  if (!beginning?.isWhole) return `${TEXTS} : "${words.join(' ')}" *`
+  if (!beginning?.isWhole) return `${PHRASE_TEXTS} : "${words.join(' ')}" *`
   const before = words.slice(0, -1)
   const phrases = [...new Set([last, ...beginning.words])].map((word) => `"${[...before, word].join(' ')}"`)
-  return `${TEXTS} : (${phrases.join(' OR ')})`
+  return `${PHRASE_TEXTS} : (${phrases.join(' OR ')})`
 }
 
 function postgresNode(node: Node, common: ReadonlySet<string>): string {
@@ -203,7 +207,11 @@ function postgresNode(node: Node, common: ReadonlySet<string>): string {
     }
     case 'phrase': {
       const last = node.words.length - 1
-      return node.words.map((word, index) => `'${word}'${node.isBeginning && index === last ? ':*' : ''}`).join(' <-> ')
+      // What has no places has no weights, either: a word by itself may stand anywhere.
+      const weights = last === 0 ? '' : PHRASE_WEIGHTS
+      return node.words
+        .map((word, index) => postgresWord(word, `${node.isBeginning && index === last ? '*' : ''}${weights}`))
+        .join(' <-> ')
     }
     case 'not':
       // What must not be there is never taken for less than it is.
@@ -211,4 +219,8 @@ function postgresNode(node: Node, common: ReadonlySet<string>): string {
     default:
       return node.parts.map((part) => `(${postgresNode(part, common)})`).join(node.kind === 'and' ? ' & ' : ' | ')
   }
+}
+
+function postgresWord(word: string, how: string): string {
+  return how === '' ? `'${word}'` : `'${word}':${how}`
 }

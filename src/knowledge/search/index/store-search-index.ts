@@ -1,6 +1,7 @@
 /** Questions to the index of words, the same on both engines. */
 import { type RawBuilder, sql } from 'kysely'
-import type { Engine, Reader } from '../../../platform/storage/database.ts'
+import type { Reader } from '../../../platform/storage/database.ts'
+import type { Engine } from '../../../platform/storage/engine.ts'
 import { numbersIn } from '../../../platform/storage/json-list.ts'
 import { statement } from '../../../platform/storage/statement.ts'
 import { KINDS, ROW_KINDS, rowRange } from '../row-number.ts'

@@ -3,7 +3,8 @@
  * build ourselves on PostgreSQL.
  */
 import { sql } from 'kysely'
-import type { Engine, Reader, Transaction } from '../../../platform/storage/database.ts'
+import type { Reader, Transaction } from '../../../platform/storage/database.ts'
+import type { Engine } from '../../../platform/storage/engine.ts'
 import { statement } from '../../../platform/storage/statement.ts'
 import type { Note, NoteRef, Project } from '../../note/note.ts'
 import { rowRange } from '../row-number.ts'

@@ -1,18 +1,7 @@
 import MarkdownIt from 'markdown-it'
 import { atOnce, type Steps } from '../steps.ts'
 import { plainBlocks } from './plain-blocks.ts'
-
-export interface TextBlock {
-  /** `item` is the first paragraph of a list item. */
-  kind: 'heading' | 'item' | 'paragraph'
-  text: string
-  /** Of a heading; else 0. */
-  level: number
-  /** Somewhere inside a block quote. */
-  isQuoted: boolean
-  /** Inside no list and no quote. */
-  isTop: boolean
-}
+import type { TextBlock } from './text-block.ts'
 
 // Deeper text is still read, but as paragraphs. Lazy lines of a quote cost a pass for every quote around them.
 const MAX_LEVEL = 100

@@ -1,7 +1,8 @@
 import { atOnce, inTurns, type Steps } from '../steps.ts'
 import { readExplicit } from './explicit-relation.ts'
-import { readingBlocks, type TextBlock } from './markdown-blocks.ts'
+import { readingBlocks } from './markdown-blocks.ts'
 import { type ParsedObservation, readObservation } from './observations.ts'
+import type { TextBlock } from './text-block.ts'
 import { hasLinks, type InlineSpans, type LinkTarget, readTarget, type Span, scanInline } from './wikilinks.ts'
 
 export type { ParsedObservation } from './observations.ts'
@@ -19,7 +20,8 @@ export interface ParsedBody {
   firstHeading1: string | null
 }
 
-const INLINE = 'links_to'
+/** The type of a link that stands in a text without one. */
+export const INLINE = 'links_to'
 // What other servers have agents write at the end of a line whose first word is no type: no tag, and nothing that the line says.
 const DIRECTIVE = /\s#bm:links_to$/
 

@@ -1,4 +1,4 @@
-import type { TextBlock } from './markdown-blocks.ts'
+import type { TextBlock } from './text-block.ts'
 
 const TAB = 9
 const LF = 10

@@ -3,6 +3,7 @@ import { writeYaml } from './yaml-write.ts'
 
 export { cleanText } from '../clean-text.ts'
 export type { JsonValue, Metadata } from './metadata.ts'
+export { hasOwnSpelling, spelledAs } from './numerals.ts'
 export { editYaml } from './yaml-edit.ts'
 export { parseEditedYaml, parseStoredYaml, parseYaml } from './yaml-read.ts'
 

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { Spend } from '../../rate-limit/rate-limiter.ts'
-import type { OperationRequest } from '../operation.ts'
+import type { OperationRequest } from '../operation-options.ts'
 import { applyVerdict, type RateRule, spendsOf } from './rate-rules.ts'
 
 /** `per` counts whom a rule of the operation would count; `subject` is something else, such as an account. */

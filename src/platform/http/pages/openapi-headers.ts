@@ -1,5 +1,6 @@
 import type { JsonSchema } from '../input/problem-texts.ts'
-import { type AnyOperation, idempotencyOf, type SentHeader } from '../operation.ts'
+import { idempotencyOf } from '../operation.ts'
+import type { AnyOperation, SentHeader } from '../operation-options.ts'
 
 interface Header {
   description: string

@@ -3,7 +3,8 @@ import type { TSchema } from 'typebox'
 import { describeAccess, isOpen } from '../entry/access.ts'
 import { JSON_TYPES } from '../input/json-body.ts'
 import type { JsonSchema } from '../input/problem-texts.ts'
-import { type AnyOperation, type Condition, idempotencyOf, isRawBody, type RawBody, rateRulesOf } from '../operation.ts'
+import { idempotencyOf, isRawBody, rateRulesOf } from '../operation.ts'
+import type { AnyOperation, Condition, RawBody } from '../operation-options.ts'
 import type { HttpPlatform } from '../platform.ts'
 import { SURFACES, type Surface } from '../surface.ts'
 import { failureHeaders, HEADERS, type HeaderRefs, sentHeaders } from './openapi-headers.ts'
@@ -52,7 +53,7 @@ const SURFACE_TEXTS: Record<Surface, string> = {
   users: 'Users, roles, invitations, keys and sessions.',
   instance: 'The public face of this server and its administration.',
   knowledge: 'Projects, notes, links, graph and search.',
-  callbacks: 'Results that must reach other systems.',
+  callbacks: 'Results that must reach other systems. Every path exists under /api/v1, too.',
   platform: 'The server itself.',
 }
 
@@ -175,7 +176,7 @@ function describe(operation: AnyOperation, schemas: Record<string, JsonSchema>):
   const { surface, schema } = operation
   const responses: OpenApiOperation['responses'] = {}
   for (const [status, body] of Object.entries(schema.response)) {
-    responses[status] = success(operation, Number(status), body as TSchema | RawBody | null, schemas)
+    responses[status] = declared(operation, Number(status), body as TSchema | RawBody | null, schemas)
   }
   for (const status of errorStatuses(operation))
     responses[status] ??= { $ref: `#/components/responses/${errorName(surface)}` }
@@ -229,7 +230,8 @@ function errorStatuses({ access, schema, rateLimit, surface, takes, conditions }
   return [...statuses, 'default']
 }
 
-function success(
+/** An answer that the operation describes itself. */
+function declared(
   operation: AnyOperation,
   status: number,
   body: TSchema | RawBody | null,

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import type { Engine } from '../database.ts'
+import type { Engine } from '../engine.ts'
 import * as foundation from './0001-foundation.ts'
 import * as users from './0002-users.ts'
 import * as knowledge from './0003-knowledge.ts'

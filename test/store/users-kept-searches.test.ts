@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { SystemClock } from '../../src/platform/clock/clock.ts'
+import { FoundUsers } from '../../src/users/user/found-users.ts'
+import { KeptSearches, MOST_SEARCHES, type Search } from '../../src/users/user/kept-searches.ts'
+import { NumberSet } from '../../src/users/user/number-set.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { installed } from '../support/identity.ts'
+
+eachDatabase('searches for users that are kept', ({ engine, open }) => {
+  async function searches() {
+    const db = await open()
+    const { organizationId } = await installed(db)
+    const kept = new KeptSearches({ engine, clock: new SystemClock() })
+    const made: string[] = []
+    const use = (key: string) => {
+      const search: Search = {
+        key,
+        organizationId,
+        find: async () => {
+          made.push(key)
+          return new FoundUsers(new NumberSet(), { mostKept: 1, stepLooks: 1 })
+        },
+        findAmong: async () => new Set(),
+      }
+      return kept.use(db, search, async ({ count }) => assert.equal(count, 0))
+    }
+    return { made, use }
+  }
+
+  test('those that find nobody are forgotten as well when there are too many', async () => {
+    const { made, use } = await searches()
+    await use('first')
+    await use('first')
+    assert.deepEqual(made, ['first'])
+    for (let others = 0; others < MOST_SEARCHES; others++) await use(`other ${others}`)
+    await use('first')
+    assert.equal(made.filter((key) => key === 'first').length, 2)
+    await use(`other ${MOST_SEARCHES - 1}`)
+    assert.equal(made.length, MOST_SEARCHES + 2)
+  })
+
+  test('long questions count for what they take', async () => {
+    const { made, use } = await searches()
+    const long = 'x'.repeat(1_000_000)
+    for (let each = 0; each < 20; each++) await use(`${each} ${long}`)
+    await use(`0 ${long}`)
+    await use(`19 ${long}`)
+    assert.deepEqual(
+      made.slice(20).map((key) => key.slice(0, 2)),
+      ['0 '],
+    )
+  })
+})
