@@ -10,6 +10,7 @@ import { asText, Origins } from './platform/config/origins.ts'
 import { Problems } from './platform/config/problems.ts'
 import { INVALID, SettingsReader } from './platform/config/read-settings.ts'
 import { defaultOf, type Mode, type Setting, settingsIn } from './platform/config/setting.ts'
+import type { Problem } from './platform/config/settings-error.ts'
 import { loadSettings, maskSecrets, ROOT, SettingsError, SHORT_NAMES } from './settings.ts'
 
 const MODES: Mode[] = ['dev', 'serve', 'cli']
@@ -25,12 +26,16 @@ function load(mode: Mode, env: Record<string, string> = {}, yaml?: string) {
 }
 
 async function problemPaths(mode: Mode, env: Record<string, string>, yaml?: string): Promise<string[]> {
+  return (await problemsOf(mode, env, yaml)).map(({ path }) => path)
+}
+
+async function problemsOf(mode: Mode, env: Record<string, string>, yaml?: string): Promise<readonly Problem[]> {
   const error = await load(mode, env, yaml).then(
     () => assert.fail('accepted'),
     (reason: unknown) => reason,
   )
   assert.ok(error instanceof SettingsError, String(error))
-  return error.problems.map(({ path }) => path)
+  return error.problems
 }
 
 function read(setting: Setting, raw: unknown, mode: Mode): unknown {
@@ -152,6 +157,14 @@ test('a path with a ~ that no shell has read is refused: it would be a folder of
   assert.match(settings.storage.data_dir, /data~/)
 })
 
+test('a version to claim is one that clients can read', async () => {
+  const claimed = (version: string) => `instance: { compat: { mastodon_version: '${version}' } }`
+  for (const version of ['4.5', 'latest', 'v4.5.0', '4.5.0 (compatible)', '4.5.0\\n']) {
+    assert.deepEqual(await problemPaths('serve', {}, claimed(version)), ['instance.compat.mastodon_version'], version)
+  }
+  for (const version of ['4.5.0', '4.6.0-alpha.1+glitch', '4.5.0rc1']) await load('serve', {}, claimed(version))
+})
+
 test('one value of a pair may be lowered alone: the default of the other one contradicts nothing', async () => {
   const yaml = `
 users: { session_max: 30m }
@@ -188,6 +201,33 @@ callbacks:
   ])
 })
 
+test('the example for a value that contradicts another one fits that one', async () => {
+  const examples = async (env: Record<string, string>, yaml?: string) =>
+    (await problemsOf('serve', env, yaml)).map(({ example }) => example)
+  const port = { COMMONPLACE_PORT: '4041', COMMONPLACE_GRPC_PORT: '4041' }
+  assert.deepEqual(await examples(port), ['COMMONPLACE_GRPC_PORT=4042'])
+  assert.deepEqual(await examples({ COMMONPLACE_PORT: '65535', COMMONPLACE_GRPC_PORT: '65535' }), [
+    'COMMONPLACE_GRPC_PORT=0',
+  ])
+  const metrics = { COMMONPLACE_PORT: '9464', COMMONPLACE_SERVER__METRICS_PORT: '9464', COMMONPLACE_GRPC_PORT: '9465' }
+  assert.deepEqual(await examples(metrics), ['COMMONPLACE_SERVER__METRICS_PORT=9466'])
+  const yaml = `
+users: { session_idle: 50m, session_max: 45m }
+callbacks:
+  retry: { initial_interval: 700ms, max_interval: 500ms }
+  blob_size: { warn: 3, error: 2 }
+  schedule_to_close: { default: 2d, max: 1d }
+  namespaces: { orders: { schedule_to_close: { default: 2h, max: 1h } } }
+`
+  assert.deepEqual(await examples({}, yaml), [
+    'users: { session_idle: 45m }',
+    'callbacks: { retry: { initial_interval: 500ms } }',
+    'callbacks: { schedule_to_close: { default: 1d } }',
+    'callbacks: { blob_size: { warn: 2 } }',
+    'callbacks: { namespaces: { orders: { schedule_to_close: { default: 1h } } } }',
+  ])
+})
+
 test('a namespace overrides what it names and inherits the rest', async () => {
   const yaml = `
 callbacks:
@@ -215,6 +255,18 @@ test('signing secrets have the form and length that receivers expect', async () 
   for (const bad of [secret(23), secret(65), 'whsec_', secret(32).slice(6), `${secret(32)}!`]) {
     assert.deepEqual(await problemPaths('serve', env(bad)), ['callbacks.signing_secrets[0]'])
   }
+})
+
+test('a signing secret that stands where its list belongs is not shown', async () => {
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+  const yaml = `callbacks: { signing_secrets: ${secret}, namespaces: { orders: { signing_secrets: ${secret} } } }`
+  const problems = await problemsOf('serve', {}, yaml)
+  assert.deepEqual(
+    problems.map(({ path }) => path),
+    ['callbacks.signing_secrets', 'callbacks.namespaces.orders.signing_secrets'],
+  )
+  for (const { message } of problems) assert.match(message, /^must be a list \(/)
+  assert.ok(!JSON.stringify(problems).includes(secret))
 })
 
 test('masked settings show no secret but keep the rest', async () => {

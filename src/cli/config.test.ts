@@ -10,6 +10,8 @@ test('what config prints is a settings file that gives the same settings', async
   const cwd = tempDir()
   const env = {
     COMMONPLACE_INSTANCE__LEGACY_DESCRIPTION: 'two\nlines: # "quoted"',
+    COMMONPLACE_INSTANCE__DESCRIPTION: 'two\nplain lines',
+    COMMONPLACE_INSTANCE__REGISTRATIONS__CLOSED_MESSAGE: '\n- a list\n\n\tand more\r\n',
     COMMONPLACE_CALLBACKS__NAMESPACES: '{"orders":{"retention":"36h","search_attributes":{"A":"Int"}}}',
     COMMONPLACE_SERVER__REQUEST_TIMEOUT: '1500ms',
   }

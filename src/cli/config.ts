@@ -47,11 +47,13 @@ function asWritten({ settings }: LoadedSettings): Record<string, unknown> {
 }
 
 function onOneLine(value: unknown): string {
-  return stringify(value, {
+  const text = stringify(value, {
     collectionStyle: 'flow',
     lineWidth: 0,
     blockQuote: false,
     singleQuote: false,
     doubleQuotedAsJSON: true,
-  }).trim()
+  }).slice(0, -'\n'.length)
+  // A text of several lines without a sign that needs quotation marks gets none, and would go on outside of its key.
+  return text.includes('\n') ? JSON.stringify(value) : text
 }

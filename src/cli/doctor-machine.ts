@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { Clock } from '../platform/clock/clock.ts'
+import { hostAndPort } from '../platform/http/connection/host-and-port.ts'
 import { askReadiness, probePort } from '../platform/http/connection/probe-port.ts'
 import type { Settings } from '../settings.ts'
 import { FIRST_START_FILE } from '../users/first-start-file.ts'
@@ -119,10 +120,10 @@ async function checkMainPort(host: string, port: number): Promise<{ finding: Fin
   if (readiness === null) return { finding: portFinding('port', 'server.port', host, port, state), isRunning: false }
   const finding =
     readiness === 200
-      ? ok('port', `a server answers on ${host}:${port} and is ready`)
+      ? ok('port', `a server answers on ${hostAndPort(host, port)} and is ready`)
       : failed(
           'port',
-          `the server on ${host}:${port} says it is not ready (status ${readiness})`,
+          `the server on ${hostAndPort(host, port)} says it is not ready (status ${readiness})`,
           'read its log; storage may be away',
         )
   return { finding, isRunning: true }
@@ -135,11 +136,11 @@ function portFinding(
   port: number,
   state: Awaited<ReturnType<typeof probePort>>,
 ): Finding {
-  if (state === 'free') return ok(check, port === 0 ? 'any free port will be taken' : `${host}:${port} is free`)
-  if (state === 'in use')
-    return failed(check, `another program uses ${host}:${port}`, `stop it, or set another ${setting}`)
+  const place = hostAndPort(host, port)
+  if (state === 'free') return ok(check, port === 0 ? 'any free port will be taken' : `${place} is free`)
+  if (state === 'in use') return failed(check, `another program uses ${place}`, `stop it, or set another ${setting}`)
   if (state === 'denied')
-    return failed(check, `this user may not listen on ${host}:${port}`, `set ${setting} to a number above 1023`)
+    return failed(check, `this user may not listen on ${place}`, `set ${setting} to a number above 1023`)
   return failed(check, `${host} is no address of this machine`, 'correct server.host')
 }
 

@@ -19,7 +19,8 @@ const EXIT = { ok: 0, failed: 1, badUsage: 2 } as const
 
 /** Runs one command line and answers the exit status: 0 done, 1 failed, 2 bad usage or settings. */
 export async function runCli(argv: readonly string[]): Promise<number> {
-  for (const stream of [process.stdout, process.stderr]) survivePipe(stream)
+  survivePipe(process.stdout, onAnswerLost)
+  survivePipe(process.stderr, onComplaintLost)
   const program = createProgram()
   try {
     await program.parseAsync(withoutVainHelp(program, argv), { from: 'user' })
@@ -74,14 +75,19 @@ function withoutVainHelp(program: Command, argv: readonly string[]): readonly st
 }
 
 /** Whoever reads our answer may have enough of it, as `head -1` has: that is no failure. */
-function survivePipe(stream: NodeJS.WriteStream): void {
-  if (!stream.listeners('error').includes(onWriteError)) stream.on('error', onWriteError)
+function survivePipe(stream: NodeJS.WriteStream, onError: (error: NodeJS.ErrnoException) => void): void {
+  if (!stream.listeners('error').includes(onError)) stream.on('error', onError)
 }
 
-function onWriteError(error: NodeJS.ErrnoException): void {
+function onAnswerLost(error: NodeJS.ErrnoException): void {
   if (error.code === 'EPIPE') return
   process.exitCode = EXIT.failed
   process.stderr.write(`commonplace: The answer could not be written (${error.message})\n`)
+}
+
+/** Said to nobody: a disk that is full for the answer is so for the complaint beside it, which would fail again, for ever. */
+function onComplaintLost(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') process.exitCode = EXIT.failed
 }
 
 function report(error: unknown): number {

@@ -1,6 +1,7 @@
 import { Command } from 'commander'
 import {
   DeletedProjects,
+  foldName,
   type ListedProject,
   ProjectService,
   purgeProject,
@@ -9,6 +10,7 @@ import {
 import type { Principal } from '../platform/auth/principal.ts'
 import { toRfc3339 } from '../platform/clock/clock.ts'
 import { AppError } from '../platform/errors/app-error.ts'
+import { parseBareId } from '../platform/ids/uuid.ts'
 import { findOperator } from '../users/index.ts'
 import { printJson } from './print-json.ts'
 import { printTable } from './print-table.ts'
@@ -146,14 +148,17 @@ function restoreCommand(): Command {
     })
 }
 
-/** By name only where one deleted project had it: several of them differ by their ids. */
+/** By name, in any case, only where one deleted project had it: several of them differ by their ids. */
 async function deletedId(deleted: DeletedProjects, text: string): Promise<string> {
-  const named = (await deleted.list()).filter(({ name }) => name === text)
-  if (named.length > 1) {
-    const ids = named.map(({ externalId }) => externalId).join(', ')
-    throw new AppError('invalid_argument', `Several deleted projects were called "${text}": name one by its id, ${ids}`)
-  }
-  return named[0]?.externalId ?? text
+  const id = parseBareId(text.trim())
+  if (id !== null) return id
+  const named = (await deleted.list()).filter(({ name }) => foldName(name) === foldName(text))
+  const [first, ...others] = named.map(({ externalId }) => externalId)
+  if (first === undefined)
+    throw new AppError('not_found', `No deleted project was called "${text}": see "project list --deleted"`)
+  if (others.length === 0) return first
+  const ids = [first, ...others].join(', ')
+  throw new AppError('invalid_argument', `Several deleted projects were called "${text}": name one by its id, ${ids}`)
 }
 
 interface ProjectsContext extends CliContext {

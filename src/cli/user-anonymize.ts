@@ -1,9 +1,9 @@
-import { createInterface } from 'node:readline/promises'
 import { Command } from 'commander'
 import { AppError } from '../platform/errors/app-error.ts'
 import { JobEngine } from '../platform/jobs/job-engine.ts'
 import { PersonalData } from '../platform/personal-data/personal-data.ts'
 import { AnonymizeService, resolveUser, type User, usersPersonalData } from '../users/index.ts'
+import { askYes } from './ask-yes.ts'
 import { printJson } from './print-json.ts'
 import { withStorageFlags } from './settings-options.ts'
 import { type IdentityContext, withIdentity } from './with-identity.ts'
@@ -40,12 +40,6 @@ async function anonymize(context: IdentityContext, { id }: User): Promise<void> 
 }
 
 async function askWhether({ email, id }: User): Promise<void> {
-  const terminal = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    const question = `This erases everything that names ${email} (${id}) and cannot be undone.\nType yes to go on: `
-    if ((await terminal.question(question)).trim() === 'yes') return
-  } finally {
-    terminal.close()
-  }
-  throw new AppError('canceled', 'Nothing was changed')
+  const question = `This erases everything that names ${email} (${id}) and cannot be undone.\nType yes to go on: `
+  if (!(await askYes(question))) throw new AppError('canceled', 'Nothing was changed')
 }

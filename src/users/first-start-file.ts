@@ -7,9 +7,10 @@
  * never an installation whose secrets nobody knows, nor a first-start.json whose secrets do not work.
  */
 import { constants } from 'node:fs'
-import { chmod, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { chmod, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '../platform/errors/app-error.ts'
+import { makeDataDirectory } from '../platform/storage/make-directory.ts'
 
 export const FIRST_START_FILE = 'first-start.json'
 
@@ -25,7 +26,7 @@ export interface FirstStartSecrets {
 /** Durable when it returns: the disk holds the content and the directory holds the name. */
 export async function writePendingSecrets(dataDir: string, secrets: FirstStartSecrets): Promise<void> {
   try {
-    await mkdir(dataDir, { recursive: true })
+    makeDataDirectory(dataDir)
     await writeDurably(dataDir, pendingName(secrets.installation_id), secrets)
   } catch (error) {
     throw new AppError(

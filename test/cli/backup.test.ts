@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { existsSync, linkSync, readdirSync, statSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { MIGRATIONS } from '../../src/platform/storage/migrations/index.ts'
@@ -45,6 +47,19 @@ describe('commonplace backup', () => {
     assert.equal(status, 1)
     assert.match(stderr, /exists already: choose another name or add --force/)
     assert.equal((await runCommand([...args, '--force'])).status, 0)
+  })
+
+  test('never takes the place of what is no file, such as a device or a socket', async () => {
+    const socket = join(tempDir(), 'socket')
+    const listener = createServer().listen(socket)
+    await once(listener, 'listening')
+    for (const more of [[], ['--force']]) {
+      const { status, stderr } = await runCommand(['backup', socket, '--data-dir', server.dataDir, ...more])
+      assert.equal(status, 1)
+      assert.match(stderr, /is no file but a device, pipe or socket: name a file/)
+    }
+    assert.ok(statSync(socket).isSocket())
+    listener.close()
   })
 
   test('never takes the place of the database itself, by whatever path', async () => {

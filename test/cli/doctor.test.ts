@@ -148,7 +148,10 @@ describe('commonplace doctor', () => {
     writeFileSync(file, 'this is no database, but it is long enough to be looked at by SQLite'.repeat(100))
     const strange = (await examine(['--data-dir', dataDir])).of('storage')
     assert.equal(strange?.status, 'failed')
-    assert.match(strange?.advice ?? '', /^stop the server, keep a copy of the file, then restore a backup$/)
+    assert.match(
+      strange?.advice ?? '',
+      /^look at the log of the system, stop the server, keep a copy of the file, then restore a backup$/,
+    )
     const away = await examine(['--data-dir', dataDir, '--database-url', 'postgres://nobody@127.0.0.1:1/nothing'])
     assert.equal(away.of('storage')?.status, 'failed')
   })

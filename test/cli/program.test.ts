@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
@@ -14,6 +14,16 @@ test('a command whose answer nobody reads ends quietly', async () => {
   child.stdout.destroy()
   const [stderr, [status]] = await Promise.all([text(child.stderr), once(child, 'exit')])
   assert.deepEqual({ status, stderr }, { status: 0, stderr: '' })
+})
+
+const noFullDisk = !existsSync('/dev/full') && 'this system has no /dev/full'
+
+test('a command whose answer and complaint are both lost to a full disk ends', { skip: noFullDisk }, async () => {
+  const full = openSync('/dev/full', 'w')
+  const stdio: StdioOptions = ['ignore', full, full]
+  const child = spawn(process.execPath, [PROGRAM, 'config'], { cwd: tempDir(), stdio, timeout: 30_000 })
+  assert.deepEqual(await once(child, 'exit'), [1, null])
+  closeSync(full)
 })
 
 test('a command that does not exist has no help', async () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { postgresUnavailable } from '../support/postgres.ts'
 import { startServer } from '../support/start-server.ts'
@@ -28,6 +29,19 @@ for (const engine of ['sqlite', 'postgres'] as const) {
 test('a call that answers otherwise than expected fails with the answer in sight', async () => {
   await using server = await startServer()
   await assert.rejects(client(server).get('/livez', 404), /GET \/livez answered 200: \{"status":/)
+})
+
+test('both addresses of a server on IPv6 are written so that they can be used', async (context) => {
+  const probe = createServer().listen(0, '::1')
+  const hasIpv6 = await once(probe, 'listening').then(
+    () => true,
+    () => false,
+  )
+  probe.close()
+  if (!hasIpv6) return context.skip('this machine has no IPv6')
+  await using server = await startServer({ env: { COMMONPLACE_HOST: '::1' } })
+  assert.match(server.url, /^http:\/\/\[::1\]:\d+$/)
+  assert.match(server.grpcUrl, /^http:\/\/\[::1\]:\d+$/)
 })
 
 test('a server that cannot start fails with what it said', async () => {

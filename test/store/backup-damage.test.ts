@@ -158,7 +158,10 @@ test('the backup of a database that is damaged is refused and says so', async ()
   writeFileSync(file, bytes)
   await using damaged = await openDatabase({ dataDir, clock, log })
   const target = join(tempDir(), 'backup.db')
-  const isTold = { code: 'unavailable', message: /database file is damaged: run "commonplace doctor"/ }
+  const isTold = {
+    code: 'unavailable',
+    message: /database file is damaged, or its disk fails: .*run "commonplace doctor"/,
+  }
   for (const format of ['sqlite', 'dump'] as const) {
     await assert.rejects(createBackup({ db: damaged, file: target, clock, format }), isTold, format)
     assert.equal(existsSync(target), false)

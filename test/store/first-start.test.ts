@@ -204,6 +204,12 @@ eachDatabase('first start', ({ engine, open, openAgain, placeOf }) => {
     assert.equal(await count(db, 'organizations'), 0)
   })
 
+  test('a data directory that is made for the secrets alone is closed to others, too', async () => {
+    const dataDir = join(tempDir(), 'new', 'data')
+    await start(await open(), { settings: firstStartSettings({}, dataDir) })
+    assert.equal(statSync(dataDir).mode & 0o777, 0o700)
+  })
+
   test('a bad administrator address or token stops the start with its setting', async () => {
     const db = await open()
     const bad = { ...ADMIN, admin_email: 'nobody' }

@@ -13,6 +13,7 @@ import { silentLogger } from '../support/silent-logger.ts'
 export type ChildTask = { place: Place } & (
   | { do: 'migrate' }
   | { do: 'lock directory' }
+  | { do: 'try to lock directory'; as?: number }
   | { do: 'hold write lock' }
   | { do: 'write' }
 )
@@ -33,6 +34,17 @@ switch (task.do) {
     say('ready')
     await go()
     lock.release()
+    break
+  }
+  case 'try to lock directory': {
+    // Only now: everything is loaded, which another user may not be allowed to read.
+    if (task.as !== undefined) process.setuid?.(task.as)
+    try {
+      lockDataDirectory(task.place.dataDir).release()
+      say('ready')
+    } catch (error) {
+      say((error as Error).message)
+    }
     break
   }
   case 'hold write lock': {

@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { lockDataDirectory } from '../../src/platform/storage/data-lock.ts'
+import { openDatabase } from '../../src/platform/storage/open.ts'
+import { silentLogger } from '../support/silent-logger.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { startChild } from './start-child.ts'
 
@@ -47,4 +50,28 @@ test('a directory that cannot be written is named, with what to do', (t) => {
   const closed = tempDir()
   chmodSync(closed, 0o500)
   assert.throws(() => lockDataDirectory(closed), /cannot be written .*correct its owner, permissions/)
+})
+
+test('a lock that could only be read, and would keep nobody out, is refused', async () => {
+  const dataDir = tempDir()
+  chmodSync(dataDir, 0o777)
+  writeFileSync(join(dataDir, 'commonplace.lock'), '', { mode: 0o444 })
+  // Root may write everywhere, so somebody else has to try.
+  const as = process.getuid?.() === 0 ? { as: 65_534 } : {}
+  const child = startChild({ place: { dataDir, databaseUrl: null }, do: 'try to lock directory', ...as })
+  assert.match(
+    await child.nextLine(),
+    /cannot be written \(EACCES: .*commonplace\.lock'\): correct its owner, permissions/,
+  )
+  await child.ended
+})
+
+test('a database file that this user may not open is named, with what to do', async () => {
+  const dataDir = tempDir()
+  // Like a file of somebody else, also for those who may write everything.
+  mkdirSync(join(dataDir, 'commonplace.db'))
+  await assert.rejects(openDatabase({ dataDir, clock: new SystemClock(), log: silentLogger() }), {
+    code: 'failed_precondition',
+    message: /^The database file .*commonplace\.db cannot be opened \(EISDIR\): correct its owner and permissions/,
+  })
 })

@@ -185,6 +185,15 @@ describe('PostgreSQL with a role of few rights', { skip }, () => {
     return (await schemaVersion(db)).pending.length
   }
 
+  test('a role that gets no more connections is told so, and what to raise', async () => {
+    await administrate(database.url, `alter role ${role} connection limit 0`)
+    await assert.rejects(openDatabase({ ...options, databaseUrl }), {
+      code: 'unavailable',
+      message: /cannot be used: allow more connections \(max_connections, .*or lower storage\.pool_size$/,
+    })
+    await administrate(database.url, `alter role ${role} connection limit -1`)
+  })
+
   // In order: each gives the role what the one before was refused for.
   test('a role that may create no tables is told so, and what to grant', async () => {
     await assert.rejects(migrateAsRole(), {

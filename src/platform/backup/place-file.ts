@@ -1,6 +1,7 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, statSync } from 'node:fs'
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { AppError } from '../errors/app-error.ts'
+import { makeDirectory } from '../storage/make-directory.ts'
 import { INTERRUPTS } from '../supervisor/interrupts.ts'
 import { fileTrouble } from './backup-errors.ts'
 
@@ -16,7 +17,7 @@ export async function placeFile<T>(
   refuseExisting(target, options)
   const temporary = `${target}.partial-${process.pid}`
   try {
-    mkdirSync(dirname(target), { recursive: true })
+    makeDirectory(dirname(target))
   } catch (error) {
     throw fileTrouble(target, 'written', error)
   }
@@ -37,15 +38,16 @@ export async function placeFile<T>(
 }
 
 function refuseExisting(target: string, { force }: { force: boolean }): void {
-  if (!existsSync(target)) return
-  const isDirectory = statSync(target).isDirectory()
-  if (force && !isDirectory) return
-  throw new AppError(
-    'failed_precondition',
-    isDirectory
-      ? `${target} is a directory: name a file`
-      : `${target} exists already: choose another name or add --force`,
-  )
+  const there = statSync(target, { throwIfNoEntry: false })
+  if (there === undefined || (force && there.isFile())) return
+  throw new AppError('failed_precondition', `${target} ${whyNot(there)}`)
+}
+
+/** What is no file is not written to but replaced by its name, which takes /dev/null or /dev/stdout from the whole machine. */
+function whyNot(there: Stats): string {
+  if (there.isDirectory()) return 'is a directory: name a file'
+  if (there.isFile()) return 'exists already: choose another name or add --force'
+  return 'is no file but a device, pipe or socket: name a file'
 }
 
 export function flushFile(file: string): void {

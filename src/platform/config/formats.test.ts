@@ -89,7 +89,9 @@ test('mail and web addresses are told from other texts', () => {
   refuses(SMTP_URL, ['mail.example.org', 'http://mail.example.org'])
   for (const query of ['require_tls=yes', 'require_tls', 'tls=true', 'require_tls=true&require_tls=false'])
     refuses(SMTP_URL, [`smtp://mail.example.org?${query}`])
+  accepts(WEB_URL, ['https://example.org', 'http://127.0.0.1:5000/v1?a=@b'])
   refuses(WEB_URL, ['example.org', 'javascript:alert(1)', 'file:///etc/passwd'])
+  refuses(WEB_URL, ['https://ada:pw@example.org', 'https://ada@example.org', 'https://:pw@example.org'])
 })
 
 test('loopback means this machine and nothing that only looks like it', () => {

@@ -17,7 +17,8 @@ export const MAILBOX = {
 export const HOST = { what: 'an IP address or a host name', parse: hostOf }
 export const CIDR = { what: 'an IP address or a range such as `10.0.0.0/8`', parse: cidrOf }
 export const DOMAIN = { what: 'a domain name such as `example.org`', parse: domainOf }
-export const WEB_URL = { what: 'an http or https address', parse: addressOf(['http:', 'https:']) }
+// A user in it is never sent to a service, and would be shown to everybody in an address that people are given.
+export const WEB_URL = { what: 'an http or https address without user or password', parse: webOf }
 export const SOCKET_URL = { what: 'a ws or wss address', parse: addressOf(['ws:', 'wss:']) }
 export const SMTP_URL = {
   what: 'an smtp or smtps address, with no parameter but `require_tls=true` or `require_tls=false`',
@@ -80,6 +81,11 @@ function addressOf(protocols: string[]) {
     const url = URL.parse(text)
     return url && protocols.includes(url.protocol) && url.hostname !== '' ? text : undefined
   }
+}
+
+function webOf(text: string): string | undefined {
+  const { username, password } = URL.parse(text) ?? {}
+  return username === '' && password === '' ? addressOf(['http:', 'https:'])(text) : undefined
 }
 
 function smtpOf(text: string): string | undefined {

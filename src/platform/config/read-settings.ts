@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { mapValues } from './map-values.ts'
 import { emptyTree } from './merge-layers.ts'
 import { nearest } from './nearest.ts'
 import { asText, exampleAt, type Origins, type Path, placeIn } from './origins.ts'
@@ -12,6 +13,7 @@ import {
   type MapSetting,
   memberOf,
   type ReadContext,
+  type Report,
   type ScalarSetting,
   type Setting,
   secretBehind,
@@ -53,12 +55,11 @@ export class SettingsReader {
   #readScalar(setting: ScalarSetting, raw: unknown, path: Path, orNull = ''): unknown {
     const reading = setting.read(raw, this.#context)
     if (reading) return reading.value
-    const given = setting.secret === undefined ? `, not ${show(raw)}` : ''
-    return this.#report(path, setting, `must be ${setting.what}${orNull}${given}`)
+    return this.#report(path, setting, `must be ${setting.what}${orNull}${givenInstead(setting, raw)}`)
   }
 
   #readList(setting: ListSetting, raw: unknown, path: Path): unknown {
-    if (!Array.isArray(raw)) return this.#report(path, setting, `must be a list, not ${show(raw)}`)
+    if (!Array.isArray(raw)) return this.#report(path, setting, `must be a list${givenInstead(setting, raw)}`)
     if (raw.length < setting.minItems || raw.length > setting.maxItems) {
       const bounds = `${setting.minItems} to ${setting.maxItems}`
       return this.#report(path, setting, `must have ${bounds} items, not ${raw.length}`)
@@ -107,7 +108,7 @@ export class SettingsReader {
     const guarded = new Proxy(result, { get: (target, key) => validMember(target, String(key)) })
     for (const check of setting.checks) {
       try {
-        check(guarded, (inner, message) => this.#reportCheck(setting, path, inner, message), this.#context)
+        check(guarded, (...found) => this.#reportCheck(setting, path, ...found), this.#context)
       } catch (reason) {
         if (reason !== INVALID) throw reason
       }
@@ -172,14 +173,19 @@ export class SettingsReader {
     })
   }
 
-  #reportCheck(group: GroupSetting, path: Path, inner: string[], message: string): void {
+  #reportCheck(group: GroupSetting, path: Path, ...[inner, message, fitting]: Parameters<Report>): void {
     let setting: Setting = group
     for (const step of inner) {
       if (setting.kind === 'group') setting = memberOf(setting, step) ?? setting
       else if (setting.kind === 'map') setting = setting.entry
     }
-    this.#report([...path, ...inner], setting, message)
+    const example = fitting === undefined ? setting.example : writtenAs(setting, fitting)
+    this.#report([...path, ...inner], { example }, message)
   }
+}
+
+function writtenAs(setting: Setting, value: unknown): unknown {
+  return mapValues(setting, value, (scalar, plain) => scalar.toRaw(plain))
 }
 
 /** A key of the group spelt much like it, or one of that name further in: `port` for `server.port`. */
@@ -204,6 +210,11 @@ function firstKey(group: GroupSetting, path: readonly string[]): { path: string[
     setting = member
   }
   return { path: found, example: setting.example }
+}
+
+/** A secret is not repeated, a single one in the place of a list included. */
+function givenInstead({ secret }: Setting, raw: unknown): string {
+  return secret === undefined ? `, not ${show(raw)}` : ''
 }
 
 function validMember(result: Record<string, unknown>, key: string): unknown {

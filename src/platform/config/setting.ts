@@ -68,8 +68,11 @@ export interface GroupSetting extends Described {
 
 export type Setting = ScalarSetting | NullableSetting | ListSetting | MapSetting | GroupSetting
 
-/** Reports what is wrong between the members of a group; `path` starts at the group. */
-export type Report = (path: string[], message: string) => void
+/**
+ * Reports what is wrong between the members of a group; `path` starts at the group. `fitting` is a value that would be right there,
+ * where the usual example might be as wrong.
+ */
+export type Report = (path: string[], message: string, fitting?: unknown) => void
 export type GroupCheck = (value: unknown, report: Report, context: ReadContext) => void
 
 /** How a schema is read, beside what it means as JSON Schema: builders in keys.ts put it there. */

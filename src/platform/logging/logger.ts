@@ -47,7 +47,18 @@ export function destinationOf(log: Logger): DestinationStream {
 
 function standardOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: false, minLength: 0, maxLength: MAX_WAITING_BYTES })
+  let isRefused = false
+  output.on('write', () => {
+    isRefused = false
+  })
   // `commonplace serve | head` closes the pipe: nobody reads, which is no reason to end.
-  output.on('error', () => {})
+  output.on('error', () => {
+    isRefused = true
+  })
+  // NOTE At exit what is left is tried until it is written: on a disk that is full the process would not end.
+  const flushSync = output.flushSync.bind(output)
+  output.flushSync = () => {
+    if (!isRefused) flushSync()
+  }
   return output
 }

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { FakeClock } from '../../../test/support/fake-clock.ts'
 import { LineBuffer } from './line-buffer.ts'
 import { createLogger, named } from './logger.ts'
@@ -59,4 +62,20 @@ test('gathered lines are handed on together after a moment, and when there are m
   lines.flush()
   assert.equal(written.join('').length, 4 + 40 * 1001)
   assert.equal(clock.waiting, 0)
+})
+
+const noFullDisk = !existsSync('/dev/full') && 'this system has no /dev/full'
+
+test('a process whose log cannot be written ends all the same', { skip: noFullDisk }, () => {
+  const file = fileURLToPath(new URL('./logger.ts', import.meta.url))
+  const script = `
+    import { createLogger, destinationOf } from ${JSON.stringify(file)}
+    const log = createLogger({ level: 'info', format: 'json' })
+    destinationOf(log).on('error', () => process.exit(7))
+    log.info('lost')`
+  const full = openSync('/dev/full', 'w')
+  const args = ['--no-warnings', '--input-type=module', '-e', script]
+  const child = spawnSync(process.execPath, args, { stdio: ['ignore', full, 'inherit'], timeout: 20_000 })
+  closeSync(full)
+  assert.equal(child.status, 7)
 })

@@ -1,7 +1,8 @@
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { accessSync, closeSync, constants, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../errors/app-error.ts'
+import { makeDataDirectory } from './make-directory.ts'
 import { diskTrouble, isSqliteBusy } from './storage-errors.ts'
 
 export interface DataLock {
@@ -18,6 +19,7 @@ export function lockDataDirectory(dataDir: string): DataLock {
   const pidFile = join(dataDir, 'commonplace.pid')
   let db: DatabaseSync | undefined
   try {
+    requireWritable(file)
     db = new DatabaseSync(file, { timeout: 0 })
     db.exec('pragma journal_mode = off; begin exclusive')
   } catch (error) {
@@ -41,6 +43,14 @@ export function lockDataDirectory(dataDir: string): DataLock {
   }
 }
 
+/**
+ * SQLite opens a file that it may only read, and calls a lock exclusive then that keeps nobody out.
+ * NOTE Asked without opening it: closing a file lets go of all locks that this process has on it.
+ */
+function requireWritable(file: string): void {
+  if (existsSync(file)) accessSync(file, constants.W_OK)
+}
+
 function withoutFail(work: () => void): void {
   try {
     work()
@@ -52,21 +62,13 @@ function withoutFail(work: () => void): void {
 /** Creates the directory, readable by its owner alone, or says why it cannot be used. */
 export function ensureDataDirectory(dataDir: string): void {
   try {
-    makeDirectory(dataDir)
+    makeDataDirectory(dataDir)
     const probe = join(dataDir, `.probe-${process.pid}`)
     closeSync(openSync(probe, 'w'))
     rmSync(probe)
   } catch (error) {
     throw notWritable(dataDir, error)
   }
-}
-
-// NOTE Not mkdir's own `recursive`: Node never returns from it where the system refuses with "no such file", as /proc does.
-function makeDirectory(path: string): void {
-  if (existsSync(path)) return
-  const parent = dirname(path)
-  if (parent !== path) makeDirectory(parent)
-  mkdirSync(path, { mode: 0o700 })
 }
 
 function notWritable(dataDir: string, cause: unknown): AppError {

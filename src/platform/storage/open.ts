@@ -7,7 +7,7 @@ import { ensureDataDirectory } from './data-lock.ts'
 import type { Database } from './database.ts'
 import { PostgresDatabase } from './postgres.ts'
 import { SqliteDatabase } from './sqlite.ts'
-import { isTlsTrouble, toStorageError } from './storage-errors.ts'
+import { diskFull, diskTrouble, isOutOfConnections, isTlsTrouble, toStorageError } from './storage-errors.ts'
 
 export interface OpenOptions {
   /** `postgres://…`; a SQLite file in the data directory when absent. */
@@ -35,13 +35,27 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
     return database
   }
   ensureDataDirectory(dataDir)
+  const file = join(dataDir, SQLITE_FILE)
+  ensureDatabaseFile(file)
   try {
-    const file = join(dataDir, SQLITE_FILE)
-    // Password hashes are in it: for its owner alone, also in a directory that existed before with wider rights.
-    closeSync(openSync(file, 'a', 0o600))
     return new SqliteDatabase(file, clock, log)
   } catch (error) {
     throw toStorageError(error)
+  }
+}
+
+/** Password hashes are in it: for its owner alone, also in a directory that existed before with wider rights. */
+function ensureDatabaseFile(file: string): void {
+  try {
+    closeSync(openSync(file, 'a', 0o600))
+  } catch (cause) {
+    if (diskTrouble(cause) === 'full') throw diskFull(cause)
+    throw new AppError(
+      'failed_precondition',
+      `The database file ${file} cannot be opened (${(cause as NodeJS.ErrnoException).code}): ` +
+        'correct its owner and permissions, or run this as the user whom it belongs to',
+      { cause },
+    )
   }
 }
 
@@ -50,9 +64,14 @@ function cannotOpen(databaseUrl: string, error: unknown): unknown {
   if (isAppError(error, 'failed_precondition')) return error
   const { host, pathname } = new URL(databaseUrl)
   const cause = isAppError(error) && error.cause !== undefined ? error.cause : error
-  const advice = isTlsTrouble(cause)
-    ? 'check sslmode and sslrootcert in storage.database_url (COMMONPLACE_DATABASE_URL), and the certificate of the server'
-    : 'check that the server runs, that the database exists, and the user and password in storage.database_url (COMMONPLACE_DATABASE_URL)'
   const name = `${pathname.slice(1)} on ${host || 'the local socket'}`
-  return new AppError('unavailable', `The PostgreSQL database ${name} cannot be used: ${advice}`, { cause })
+  return new AppError('unavailable', `The PostgreSQL database ${name} cannot be used: ${adviceFor(cause)}`, { cause })
+}
+
+function adviceFor(cause: unknown): string {
+  if (isTlsTrouble(cause))
+    return 'check sslmode and sslrootcert in storage.database_url (COMMONPLACE_DATABASE_URL), and the certificate of the server'
+  if (isOutOfConnections(cause))
+    return 'allow more connections (max_connections, or the limit of the role or database), or lower storage.pool_size'
+  return 'check that the server runs, that the database exists, and the user and password in storage.database_url (COMMONPLACE_DATABASE_URL)'
 }

@@ -12,7 +12,7 @@ function sqliteError(errcode: number, message = 'as SQLite words it'): Error {
 }
 
 test('a full disk is told apart from files that cannot be used, and both from everything else', () => {
-  for (const full of [sqliteError(13), postgresError('ENOSPC'), postgresError('EDQUOT')]) {
+  for (const full of [sqliteError(13), sqliteError(4874), postgresError('ENOSPC'), postgresError('EDQUOT')]) {
     assert.equal(diskTrouble(full), 'full')
   }
   for (const failed of [sqliteError(10), sqliteError(1032), sqliteError(14), postgresError('EROFS')]) {
@@ -29,6 +29,15 @@ test('a statement that is wrong is no sign of a damaged file, one that lacks its
   assert.ok(isSqliteCorruption(sqliteError(26)))
   assert.equal(isSqliteCorruption(sqliteError(1, 'fts5: syntax error near "x"')), false)
   assert.equal(isSqliteCorruption(sqliteError(13)), false)
+})
+
+test('a disk that is too full for the memory beside the log is called full', () => {
+  assert.match(String(toStorageError(sqliteError(4874))), /The disk that holds the data directory is full/)
+  assert.match(String(toStorageError(sqliteError(778))), /cannot be written/)
+})
+
+test('what may be a disk that fails is not blamed on the file alone', () => {
+  assert.match(String(toStorageError(sqliteError(11))), /damaged, or its disk fails: look at the log of the system/)
 })
 
 test('too many open files are named, where a file cannot be opened', () => {

@@ -14,6 +14,8 @@ const SQLITE = {
   CONSTRAINT: 19,
   NOTADB: 26,
 }
+// The memory beside the log (`-shm`) could not be made larger. SQLite takes that for an error of the disk, but it is a full one.
+const IOERR_SHMSIZE = 4874
 const DAMAGE = new Set([SQLITE.ERROR, SQLITE.CORRUPT, SQLITE.CONSTRAINT, SQLITE.NOTADB])
 const LOST_TABLE = /^(no such table|vtable constructor failed)/
 const FILE_TROUBLE = new Set([SQLITE.NOMEM, SQLITE.READONLY, SQLITE.IOERR, SQLITE.CANTOPEN])
@@ -52,7 +54,8 @@ interface EngineError {
 }
 
 function sqliteCode(error: EngineError): number | undefined {
-  return error.code === 'ERR_SQLITE_ERROR' && error.errcode !== undefined ? error.errcode & 0xff : undefined
+  if (error.code !== 'ERR_SQLITE_ERROR' || error.errcode === undefined) return undefined
+  return error.errcode === IOERR_SHMSIZE ? SQLITE.FULL : error.errcode & 0xff
 }
 
 export function isUniqueViolation(error: unknown): boolean {
@@ -112,6 +115,11 @@ export function isTlsTrouble(error: unknown): boolean {
   return TLS_CODES.test(code ?? '') || /(support|establishing an) SSL connection/.test(message ?? '')
 }
 
+/** The server, or the limit of a role or database, gives no more of them. */
+export function isOutOfConnections(error: unknown): boolean {
+  return ((error ?? {}) as EngineError).code === '53300'
+}
+
 export function isConnectionLost(error: unknown): boolean {
   const { code, message } = (error ?? {}) as EngineError
   return (
@@ -153,7 +161,11 @@ export function toStorageError(error: unknown): unknown {
       return unavailable('The machine has no memory left for the database: repeat the request', error)
     case SQLITE.CORRUPT:
     case SQLITE.NOTADB:
-      return unavailable('The database file is damaged: run "commonplace doctor", then restore a backup', error)
+      // SQLite says the same where the disk fails to read.
+      return unavailable(
+        'The database file is damaged, or its disk fails: look at the log of the system, run "commonplace doctor", then restore a backup',
+        error,
+      )
   }
   const code = (error as EngineError)?.code
   if (code === '53100')

@@ -4,6 +4,12 @@ import { show } from '../problems.ts'
 
 const portNumber = { min: 0, max: 65_535 }
 
+function freePort(taken: number, { port, grpc_port, metrics_port }: Record<string, unknown>): number {
+  let free = taken
+  while ([port, grpc_port, metrics_port].includes(free)) free = free < portNumber.max ? free + 1 : 0
+  return free
+}
+
 export const serverSettings = group(
   {
     host: text({
@@ -96,7 +102,8 @@ export const serverSettings = group(
         for (const key of ['port', 'grpc_port', 'metrics_port'] as const) {
           const port = server[key] ?? 0
           const other = taken.get(port)
-          if (other !== undefined) report([key], `must not be ${port}, which \`server.${other}\` has`)
+          if (other !== undefined)
+            report([key], `must not be ${port}, which \`server.${other}\` has`, freePort(port, server))
           if (port !== 0) taken.set(port, key)
         }
       },
