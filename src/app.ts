@@ -20,6 +20,7 @@ import { DatabaseAuthenticator } from './platform/auth/authenticator.ts'
 import { IdentityChanges } from './platform/auth/identity-changes.ts'
 import { type Clock, settlesWithin } from './platform/clock/clock.ts'
 import { AppError } from './platform/errors/app-error.ts'
+import { hostAndPort } from './platform/http/connection/host-and-port.ts'
 import { closeGracefully, listen } from './platform/http/connection/listen.ts'
 import { createHttpServer } from './platform/http/server.ts'
 import { SURFACES } from './platform/http/surface.ts'
@@ -67,7 +68,7 @@ export interface AppOptions {
 export interface App extends AsyncDisposable {
   /** `http://HOST:PORT` as it really listens. */
   readonly url: string
-  /** `HOST:PORT` */
+  /** `HOST:PORT`, of IPv6 `[HOST]:PORT`. */
   readonly grpcAddress: string
   /** A secret for the terminal: where the first administrator chooses a password. In `serve`, until that was done. */
   readonly setupLink: string | null
@@ -218,7 +219,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   if (metricsPort !== null) starting.use(await listenMetrics(metrics, { host, port: metricsPort }))
   const main = await listen(server, host, port)
   starting.defer(async () => void (await closeGracefully(server, clock, 0)))
-  const grpc = await listenGrpc(rpc, { host, port: grpcPort })
+  const grpc = await listenGrpc(rpc, { host, port: grpcPort, trustedProxies: settings.server.trusted_proxies })
   starting.defer(() => grpc.close(0))
 
   supervisor.start([time, readiness, searchIndex].filter((worker) => worker != null))
@@ -253,7 +254,7 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   return {
     url: main.url,
-    grpcAddress: `${grpc.host}:${grpc.port}`,
+    grpcAddress: hostAndPort(grpc.host, grpc.port),
     setupLink,
     reload,
     stop: stopOnce,

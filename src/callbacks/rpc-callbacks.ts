@@ -52,7 +52,7 @@ function runMethods(runs: RunService): RpcMethods<typeof WorkflowService> {
 }
 
 export function rpcCall(context: SignedInCallContext): Call {
-  const { principal, signal, remoteAddress: address, requestId, header, refuseUnlessStillAllowed } = context
+  const { principal, signal, clientAddress: address, requestId, header, refuseUnlessStillAllowed } = context
   const client = { address, userAgent: header.get('user-agent'), requestId }
   const deadlineMs = context.timeoutMs() ?? null
   return { principal, signal, deadlineMs, isCutOff: true, client, refuseUnlessStillAllowed }

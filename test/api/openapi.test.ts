@@ -51,6 +51,20 @@ test('pictures, files and lines stand in the OpenAPI document with their media t
   )
 })
 
+test('limits of a destination may be null in the OpenAPI document, as they may', async () => {
+  const { path, operation } = find('UpdateDestination')
+  const taken = Compile(operation.requestBody?.content['application/json']?.schema as object)
+  const at = path.replace('{namespace}', 'default').replace('{destination}', encodeURIComponent('https://a.example'))
+  for (const body of [
+    { concurrency: null, rps: null },
+    { concurrency: 5, rps: 0.5, paused: true },
+  ]) {
+    assert.ok(taken.Check(body), JSON.stringify(body))
+    await api.patch(at, 200, { body })
+  }
+  assert.ok(!taken.Check({ paused: null }) && !taken.Check({ concurrency: '5' }))
+})
+
 test('no member of a query is required in the OpenAPI document, as none is', () => {
   for (const [path, methods] of Object.entries(document.paths))
     for (const { operationId, parameters } of Object.values(methods))
@@ -73,6 +87,8 @@ test('each operation that asks If-Match names it in the OpenAPI document, and as
     UpdateUser: userBody,
     UpdateCurrentUser: userBody,
     UpdateRole: { data: { type: 'roles', id: role.id, attributes: { name: 'New' } } },
+    DisableUser: undefined,
+    DeleteRole: undefined,
   }
   const declared = Object.values(document.paths)
     .flatMap((methods) => Object.values(methods))

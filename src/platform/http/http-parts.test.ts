@@ -78,6 +78,21 @@ test('an IPv6 subscriber is counted by network, an IPv4 one by address', () => {
   assert.equal(plainAddress('::ffff:127.0.0.1'), '127.0.0.1')
 })
 
+test('a port that a proxy adds to an address makes no other client of it', () => {
+  for (const [given, plain] of [
+    ['203.0.113.9:50123', '203.0.113.9'],
+    ['[2001:db8::1]:443', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['[::ffff:203.0.113.9]:443', '203.0.113.9'],
+    ['2001:db8::1:443', '2001:db8::1:443'],
+    ['unknown:80', 'unknown:80'],
+  ] as const) {
+    assert.equal(plainAddress(given), plain)
+  }
+  assert.equal(networkOf('203.0.113.9:50123'), networkOf('203.0.113.9'))
+  assert.equal(networkOf('[2001:db8::1]:1'), networkOf('2001:db8::2'))
+})
+
 test('whatever is put into a page is escaped', () => {
   assert.equal(
     html`<b>${'<script>&"\''}</b>${[html`<i>`, '<']}${undefined}`.text,

@@ -1,4 +1,4 @@
-import type { CarriedRequest } from './carrier.ts'
+import type { AnswerHeaders, CarriedRequest } from './carrier.ts'
 import type { GiveUpSignal } from './give-up.ts'
 import type { IpFilter } from './ip-filter.ts'
 
@@ -29,8 +29,6 @@ export interface OutboundRequest {
 export interface ReadyRequest
   extends CarriedRequest,
     Pick<OutboundRequest, 'url' | 'filter' | 'timeoutMs' | 'maxBodyBytes' | 'isSuccessEnough'> {}
-
-export type AnswerHeaders = Record<string, string | string[] | number | undefined>
 
 export interface Answer {
   status: number

@@ -6,15 +6,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { constants, Http2ServerRequest, type Http2ServerResponse } from 'node:http2'
 import { Code, ConnectError } from '@connectrpc/connect'
-import type { UniversalHandler, UniversalServerResponse } from '@connectrpc/connect/protocol'
+import type { UniversalHandler, UniversalServerRequest, UniversalServerResponse } from '@connectrpc/connect/protocol'
+import { codeToString } from '@connectrpc/connect/protocol-connect'
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from '@connectrpc/connect-node'
 import { MICROS_PER_MS } from '../clock/clock.ts'
 import { AppError } from '../errors/app-error.ts'
-import { boundMessages, isBoundedQuery } from './bound-messages.ts'
+import { boundMessages, queryProblem } from './bound-messages.ts'
 import { type Peer, peerValues } from './call.ts'
 import { clampDeadline } from './clamp-deadline.ts'
 import { collectBody } from './collect-body.ts'
-import { TOO_MANY_ELEMENTS } from './count-elements.ts'
 import type { Rpc } from './create-rpc.ts'
 import { toConnectError } from './rpc-error.ts'
 
@@ -37,21 +37,19 @@ export async function answerCall(
   peer: Peer,
 ) {
   letGoWhenAnswered(rpc, request, response)
+  const universal = universalOf(request, response, peer)
+  if (universal === null) return endWithText(response, 400, 'The request could not be read: its Host is no name.')
   try {
-    // Its signal, URL and headers are used, its body is not: to leave that half-read destroys the request.
-    const universal = universalRequestFromNodeRequest(request, response, undefined, peerValues(peer))
-    clampDeadline(universal.header)
-    const tooMany = () =>
-      toConnectError(
-        new AppError('invalid_argument', TOO_MANY_ELEMENTS),
-        peer.requestId,
-        rpc.clock.now() / MICROS_PER_MS,
-      )
-    const bounds = { input: handler.method.input, header: universal.header, maxBytes: rpc.limits.messageBytes, tooMany }
-    if (request.method === 'GET' && !(await isBoundedQuery(universal.url))) {
+    const problem = request.method === 'GET' ? await queryProblem(universal.url) : null
+    if (problem === 'too large') {
       endWithText(response, 413, 'A message in the address must not be larger than 64 KiB when decompressed.')
       return
     }
+    if (problem === 'not base64') return endWithInvalidArgument(response, 'The message in the address is not base64.')
+    clampDeadline(universal.header)
+    const refusal = (reason: string) =>
+      toConnectError(new AppError('invalid_argument', reason), peer.requestId, rpc.clock.now() / MICROS_PER_MS)
+    const bounds = { input: handler.method.input, header: universal.header, maxBytes: rpc.limits.messageBytes, refusal }
     const body = boundMessages(bodyOf(rpc, handler, request), bounds)
     const answer = await handler({ ...universal, body })
     await universalResponseToNodeResponse(withBoundedStatus(answer), response)
@@ -63,11 +61,30 @@ export async function answerCall(
   }
 }
 
+/** Null when the Host cannot be part of a URL. That is the caller's doing, and nothing an operator has to hear of. */
+function universalOf(request: NodeRequest, response: NodeResponse, peer: Peer): UniversalServerRequest | null {
+  try {
+    // Its signal, URL and headers are used, its body is not: to leave that half-read destroys the request.
+    return universalRequestFromNodeRequest(request, response, undefined, peerValues(peer))
+  } catch {
+    return null
+  }
+}
+
 export function endWithText(response: NodeResponse, status: number, text: string): void {
-  const headers = { 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff' }
+  end(response, status, 'text/plain; charset=utf-8', `${text}\n`)
+}
+
+/** As Connect writes it: only Connect has messages in an address. */
+function endWithInvalidArgument(response: NodeResponse, message: string): void {
+  end(response, 400, 'application/json', JSON.stringify({ code: codeToString(Code.InvalidArgument), message }))
+}
+
+function end(response: NodeResponse, status: number, type: string, body: string): void {
+  const headers = { 'content-type': type, 'x-content-type-options': 'nosniff' }
   // One call per type: the two classes agree in what they do, not in their signatures.
-  if ('stream' in response) response.writeHead(status, headers).end(`${text}\n`)
-  else response.writeHead(status, headers).end(`${text}\n`)
+  if ('stream' in response) response.writeHead(status, headers).end(body)
+  else response.writeHead(status, headers).end(body)
 }
 
 function bodyOf(rpc: Rpc, handler: UniversalHandler, request: NodeRequest): AsyncIterable<Uint8Array> {

@@ -1,9 +1,14 @@
+import { isUtf8 } from 'node:buffer'
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip } from 'node:zlib'
 import type { DescMessage } from '@bufbuild/protobuf'
-import { hasTooManyElements, hasTooManyJsonElements } from './count-elements.ts'
+import { base64Decode } from '@bufbuild/protobuf/wire'
+import { hasTooManyElements, hasTooManyJsonElements, TOO_MANY_ELEMENTS } from './count-elements.ts'
 
 const DECOMPRESS = { gzip: promisify(gunzip), br: promisify(brotliDecompress) } as const
+
+// Connect would read each byte that is none as U+FFFD, and what is stored would not be what was sent.
+const NOT_UTF8 = 'The message is not valid JSON: it is not UTF-8'
 
 const HEAD_BYTES = 5
 const COMPRESSED = 1
@@ -13,24 +18,27 @@ export interface MessageBounds {
   header: Headers
   /** The largest message, after decompression. */
   maxBytes: number
-  /** What is thrown for a message of too many elements. */
-  tooMany(): Error
+  /** What is thrown for a message of which nothing is to be made. */
+  refusal(reason: string): Error
 }
 
 /**
- * The same bytes, as long as no message in them has too many elements. What cannot be read, or is too large, goes on
- * as it is: the protocol behind says what is wrong with it.
+ * The same bytes, as long as no message in them has too many elements, or is JSON that is no UTF-8. What cannot be read, or
+ * is too large, goes on as it is: the protocol behind says what is wrong with it.
  */
 export function boundMessages(body: AsyncIterable<Uint8Array>, bounds: MessageBounds): AsyncGenerator<Uint8Array> {
   const { header } = bounds
   const type = header.get('content-type')?.toLowerCase() ?? ''
-  const hasTooMany = /[/+]json/.test(type)
+  const isJson = /[/+]json/.test(type)
+  const hasTooMany = isJson
     ? hasTooManyJsonElements
     : (message: Uint8Array) => hasTooManyElements(bounds.input, message)
 
   async function check(message: Uint8Array, coding: string | null): Promise<void> {
     const plain = coding === null ? message : await decompressed(message, coding, bounds.maxBytes)
-    if (plain !== undefined && hasTooMany(plain)) throw bounds.tooMany()
+    if (plain === undefined) return
+    if (isJson && !isUtf8(plain)) throw bounds.refusal(NOT_UTF8)
+    if (hasTooMany(plain)) throw bounds.refusal(TOO_MANY_ELEMENTS)
   }
 
   if (type.startsWith('application/grpc')) return ofEnvelopes(body, bounds, header.get('grpc-encoding'), check)
@@ -94,18 +102,29 @@ async function* ofEnvelopes(
 const MAX_QUERY_BYTES = 64 * 1024
 
 /**
- * Whether a message in an address is small enough to have few elements. An address is short, but what is compressed in
- * it may be a thousand times as long.
+ * What Connect would not say of a message in an address: that it is no base64, which it takes for a defect of ours, or that
+ * it is large. An address is short, but what is compressed in it may be a thousand times as long.
  */
-export async function isBoundedQuery(url: string): Promise<boolean> {
+export async function queryProblem(url: string): Promise<'not base64' | 'too large' | null> {
   const query = new URL(url).searchParams
+  const message = query.get('message') ?? ''
+  if (query.get('base64') === '1' && !isBase64(message)) return 'not base64'
   const coding = query.get('compression')
-  if (coding !== 'gzip' && coding !== 'br') return true
+  if (coding !== 'gzip' && coding !== 'br') return null
   try {
-    await DECOMPRESS[coding](Buffer.from(query.get('message') ?? '', 'base64url'), { maxOutputLength: MAX_QUERY_BYTES })
-    return true
+    await DECOMPRESS[coding](Buffer.from(message, 'base64url'), { maxOutputLength: MAX_QUERY_BYTES })
+    return null
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ERR_BUFFER_TOO_LARGE'
+    return (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? 'too large' : null
+  }
+}
+
+function isBase64(text: string): boolean {
+  try {
+    base64Decode(text)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -9,7 +9,6 @@ import type { Authenticator } from '../auth/authenticator.ts'
 import type { CredentialSource } from '../auth/credentials.ts'
 import { type Authentication, allows, type Principal } from '../auth/principal.ts'
 import { AppError } from '../errors/app-error.ts'
-import { plainAddress } from '../http/connection/client-address.ts'
 import { beginCall, type Call } from './call.ts'
 import { correctStatus } from './correct-status.ts'
 import type { RpcAccess } from './rpc-service.ts'
@@ -62,7 +61,7 @@ export function callGate(deps: GateDeps) {
 
 function clientOf({ peer }: Call, { requestHeader }: HandlerContext): Denial['client'] {
   return {
-    address: plainAddress(peer.remoteAddress),
+    address: peer.clientAddress,
     userAgent: requestHeader.get('user-agent'),
     requestId: peer.requestId,
   }

@@ -20,6 +20,8 @@ export interface Peer {
   port: RpcPort
   /** Of the connection itself, whatever a proxy may say. */
   remoteAddress: string
+  /** Of the caller behind the proxies that are trusted, for the audit log. */
+  clientAddress: string
   /** Host and port the caller asked for: the Host header or :authority. */
   authority: string
   requestId: string
@@ -43,7 +45,8 @@ export interface Call {
 export interface CallContext {
   readonly principal: Principal | null
   readonly requestId: string
-  readonly remoteAddress: string
+  /** For the audit log. */
+  readonly clientAddress: string
   readonly protocol: RpcProtocol
   /** Aborts at the deadline, when the caller goes away, and when a stop of the server runs out of patience. */
   readonly signal: AbortSignal

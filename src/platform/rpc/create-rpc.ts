@@ -21,6 +21,7 @@ import { failureFacts } from '../errors/failure-facts.ts'
 import { type Logger, named } from '../logging/logger.ts'
 import { type Call, outcomeName, type RpcPort } from './call.ts'
 import { callGate } from './call-gate.ts'
+import { correctStatus } from './correct-status.ts'
 import { type HealthSource, healthService } from './health-service.ts'
 import { reflectionServices } from './reflection-service.ts'
 import { toConnectError } from './rpc-error.ts'
@@ -94,8 +95,13 @@ export function createRpc(deps: RpcDeps): Rpc {
   })
 
   function toStatus(error: unknown, call: Call): ConnectError {
+    if (error instanceof ConnectError) {
+      // A handler that reads a stream meets what is wrong with its messages.
+      correctStatus(error, (defect) => toStatus(defect, call))
+      return error
+    }
     const status = toConnectError(error, call.peer.requestId, deps.clock.now() / MICROS_PER_MS)
-    const isDefect = !(error instanceof AppError || error instanceof ConnectError) || status.code === Code.Internal
+    const isDefect = !(error instanceof AppError) || status.code === Code.Internal
     if (isDefect) log.error({ err: error, request: call.peer.requestId, method: call.method }, 'call failed')
     else if (error instanceof AppError && error.cause !== undefined) {
       log.warn({ ...failureFacts(error), request: call.peer.requestId, method: call.method }, error.message)
@@ -135,6 +141,8 @@ export function createRpc(deps: RpcDeps): Rpc {
       compressMinBytes: COMPRESS_MIN_BYTES,
       readMaxBytes: limits.messageBytes,
       writeMaxBytes: limits.messageBytes,
+      // A member that is left out unseen is lost: `{"success": {"paid": true}}` would start a callback with nothing in it.
+      jsonOptions: { ignoreUnknownFields: false },
       shutdownSignal: aborting.signal,
       requestGate: gate,
     })

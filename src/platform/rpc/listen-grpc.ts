@@ -2,6 +2,7 @@
 import { createServer, type Http2ServerRequest, type Http2ServerResponse, type ServerHttp2Session } from 'node:http2'
 import { type AddressInfo, createServer as createNetServer, type Server, type Socket } from 'node:net'
 import { Code } from '@connectrpc/connect'
+import { type ForwardedAddress, forwardedAddress } from '../http/connection/forwarded-address.ts'
 import { listenFailure } from '../http/connection/listen-failure.ts'
 import { requestIdFor } from '../http/connection/request-id.ts'
 import { answerCall, endWithText, letGoWhenAnswered } from './answer-call.ts'
@@ -15,6 +16,8 @@ export interface GrpcListenOptions extends Partial<GrpcLimits> {
   host: string
   /** 0: any free port. */
   port: number
+  /** Whose `X-Forwarded-For` is believed; addresses and ranges. */
+  trustedProxies?: readonly string[]
 }
 
 export interface GrpcLimits extends SessionTimes {
@@ -54,6 +57,7 @@ const BEGIN_PER_TURN = 32
 
 export async function listenGrpc(rpc: Rpc, options: GrpcListenOptions): Promise<GrpcListener> {
   const limits = { ...DEFAULTS, ...options }
+  const clientAddressOf = forwardedAddress(options.trustedProxies ?? [])
   const handlers = new Map(rpc.handlers('grpc').map((handler) => [handler.requestPath, handler]))
   const sessions = new Set<ServerHttp2Session>()
   // Connections that have not said yet that they speak HTTP/2, or that were told to go elsewhere.
@@ -97,7 +101,7 @@ export async function listenGrpc(rpc: Rpc, options: GrpcListenOptions): Promise<
       begin() {
         const handler = handlers.get(pathOf(request))
         if (handler === undefined) answerUnknown(rpc, request, response)
-        else void answerCall(rpc, handler, request, response, peerOf(request))
+        else void answerCall(rpc, handler, request, response, peerOf(request, clientAddressOf))
       },
     })
   })
@@ -150,10 +154,12 @@ function pathOf(request: Http2ServerRequest): string {
   return request.url.split('?', 1)[0] as string
 }
 
-function peerOf(request: Http2ServerRequest): Peer {
+function peerOf(request: Http2ServerRequest, clientAddressOf: ForwardedAddress): Peer {
+  const remoteAddress = request.stream.session?.socket.remoteAddress ?? ''
   return {
     port: 'grpc',
-    remoteAddress: request.stream.session?.socket.remoteAddress ?? '',
+    remoteAddress,
+    clientAddress: clientAddressOf(remoteAddress, request.headers['x-forwarded-for']?.toString()),
     authority: request.authority ?? '',
     requestId: requestIdFor(request.headers['x-request-id']),
   }

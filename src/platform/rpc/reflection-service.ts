@@ -1,6 +1,7 @@
 /**
  * gRPC reflection in both versions that clients ask for. They differ in their package name only, so one function answers;
- * its types are those of v1.
+ * its types are those of v1. It is open to everybody, and who asks nothing may stay as long as it likes: so the number of
+ * streams is bounded, or they would take all the calls that the port has.
  */
 import type { DescFile, DescService, MessageInitShape } from '@bufbuild/protobuf'
 import { Code } from '@connectrpc/connect'
@@ -25,6 +26,7 @@ type Question = Pick<ServerReflectionRequest, 'host' | 'messageRequest'>
 // biome-ignore lint/suspicious/noExplicitAny: that difference cannot be said in a type
 type AlphaHandler = (questions: AsyncIterable<any>, context: CallContext) => AsyncIterable<any>
 
+const MAX_STREAMS = 1_000
 const OPTIONS = { readMaxBytes: 16 * 1024, isQuiet: true }
 
 // Not part of any service, yet every client gets them: a tool that asks what they mean should hear it.
@@ -33,6 +35,17 @@ const ERROR_FILES = [file_google_rpc_error_details, file_google_rpc_status]
 /** `served` is read at the first question: by then it names every service, these two included. */
 export function reflectionServices(served: readonly DescService[], alsoReflect: readonly DescFile[]): RpcService[] {
   let index: DescriptorIndex | undefined
+  let streams = 0
+
+  async function* answerBounded(questions: AsyncIterable<Question>, context: CallContext) {
+    if (streams >= MAX_STREAMS) throw new AppError('rate_limited', 'Too many callers ask this server about itself.')
+    streams++
+    try {
+      yield* answerAll(questions, context)
+    } finally {
+      streams--
+    }
+  }
 
   async function* answerAll(questions: AsyncIterable<Question>, { closing }: CallContext) {
     index ??= new DescriptorIndex([...served.map(({ file }) => file), ...ERROR_FILES, ...alsoReflect])
@@ -51,10 +64,10 @@ export function reflectionServices(served: readonly DescService[], alsoReflect: 
   }
 
   return [
-    rpcService(ServerReflection, { serverReflectionInfo: { access: 'public', handler: answerAll } }, OPTIONS),
+    rpcService(ServerReflection, { serverReflectionInfo: { access: 'public', handler: answerBounded } }, OPTIONS),
     rpcService(
       ServerReflectionAlpha,
-      { serverReflectionInfo: { access: 'public', handler: answerAll as AlphaHandler } },
+      { serverReflectionInfo: { access: 'public', handler: answerBounded as AlphaHandler } },
       OPTIONS,
     ),
   ]

@@ -2,6 +2,7 @@
 import { Code } from '@connectrpc/connect'
 import { codeToString } from '@connectrpc/connect/protocol-connect'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { plainAddress } from '../http/connection/client-address.ts'
 import { HttpResponse } from '../http/connection/response.ts'
 import { answerCall } from './answer-call.ts'
 import type { Peer } from './call.ts'
@@ -47,6 +48,7 @@ function peerOf(request: FastifyRequest, { raw }: FastifyReply): Peer {
     },
     port: 'main',
     remoteAddress: request.socket.remoteAddress ?? '',
+    clientAddress: plainAddress(request.ip),
     authority: request.headers.host ?? '',
     requestId: request.id,
   }

@@ -88,7 +88,7 @@ function callContext(context: HandlerContext, call: Call, runtime: HandlerRuntim
   return {
     principal: call.principal,
     requestId: call.peer.requestId,
-    remoteAddress: call.peer.remoteAddress,
+    clientAddress: call.peer.clientAddress,
     protocol: context.protocolName as RpcProtocol,
     signal: context.signal,
     closing: runtime.closing,

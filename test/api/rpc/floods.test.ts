@@ -11,6 +11,7 @@ import { startRpcServer, tinyAuthenticator } from './rpc-server.ts'
 const OPEN = '/probe.v1.ProbeService/Open'
 const ECHO = '/probe.v1.ProbeService/Echo'
 const CHAT = '/probe.v1.ProbeService/Chat'
+const REFLECT = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'
 const HELLO = envelope(0, Buffer.from([0x0a, 0x05, ...Buffer.from('hello')]))
 
 function openCall(session: ClientHttp2Session, path: string): ClientHttp2Stream {
@@ -115,4 +116,23 @@ test('calls are answered while many large answers on the same connection wait to
     return trailers['grpc-status']
   })
   assert.deepEqual([...new Set(await Promise.all(statuses))], ['0'])
+})
+
+test('streams of reflection that nobody uses leave the port to others, and go with their caller', async (t) => {
+  const server = await startRpcServer(t)
+  const session = rawSession(t, server.grpcUrl)
+  const other = rawSession(t, server.grpcUrl)
+  await once(session, 'remoteSettings')
+  // Asks for the services.
+  const question = envelope(0, Buffer.from([0x3a, 0]))
+  const idle = Array.from({ length: 1_000 }, (_, n) => {
+    const stream = openCall(session, n % 2 === 0 ? REFLECT : REFLECT.replace('v1', 'v1alpha'))
+    stream.write(question)
+    return { stream, begun: once(stream, 'data') }
+  })
+  await Promise.all(idle.map(({ begun }) => begun))
+  assert.equal((await rawCall(other, REFLECT, question)).status, Code.ResourceExhausted)
+  assert.equal((await rawCall(other, OPEN, HELLO)).status, 0)
+  for (const { stream } of idle) stream.close(8)
+  for (;;) if ((await rawCall(other, REFLECT, question)).status === 0) break
 })

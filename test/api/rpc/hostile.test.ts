@@ -7,7 +7,7 @@ import { gzipSync } from 'node:zlib'
 import { Code } from '@connectrpc/connect'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { envelope, rawCall, rawSession } from './raw-grpc.ts'
-import { startRpcServer } from './rpc-server.ts'
+import { type LogLine, startRpcServer, WRITER } from './rpc-server.ts'
 
 const OPEN = '/probe.v1.ProbeService/Open'
 const HELLO = Buffer.from([0x0a, 0x05, ...Buffer.from('hello')])
@@ -48,6 +48,27 @@ test('a broken frame gets a status, never a crash, and the connection goes on', 
   }
   await assertStillServes(session)
   assert.equal(server.observed.filter(({ code }) => code !== 'ok').length, cases.length)
+})
+
+test('a broken message in a stream is no failure of the server, and its log does not call it one', async (t) => {
+  const server = await startRpcServer(t)
+  const session = rawSession(t, server.grpcUrl)
+  const reflect = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'
+  const authorization = { authorization: WRITER }
+  for (const bytes of [
+    [0xff, 0xff, 0xff],
+    [0x0a, 0x07],
+  ]) {
+    const answer = await rawCall(session, reflect, envelope(0, Buffer.from(bytes)), authorization)
+    assert.equal(answer.status, Code.InvalidArgument, answer.message)
+    assert.match(answer.message, /unreadable/)
+  }
+  await assertStillServes(session)
+  assert.deepEqual(server.observed.map(({ code }) => code).sort(), ['invalid_argument', 'invalid_argument', 'ok'])
+  assert.deepEqual(
+    server.lines.filter(({ msg }) => msg !== 'call'),
+    [],
+  )
 })
 
 test('an error that quotes a huge input does not break the stream', async (t) => {
@@ -173,12 +194,52 @@ test('a connection that says its first letters one by one is understood', async 
   assert.equal(settings[3], 4)
 })
 
-test('the main port answers a request without a usable host', async (t) => {
-  const { main } = await startRpcServer(t)
+/** What an operator reads, of a server whose log has everything. */
+function warnings(lines: readonly LogLine[]): LogLine[] {
+  return lines.filter(({ level }) => level === 'warn' || level === 'error')
+}
+
+test('the main port answers a request without a usable host, and its log has no warning of it', async (t) => {
+  const { main, lines } = await startRpcServer(t)
   const { port } = main.server.address() as { port: number }
   const head = `POST ${OPEN} HTTP/1.0\r\ncontent-type: application/json\r\ncontent-length: 2\r\n`
   assert.match(await sendRaw(t, port, `${head}\r\n{}`), /^HTTP\/1\.1 400 /)
   assert.match(await sendRaw(t, port, `${head}host: a b[\r\n\r\n{}`), /^HTTP\/1\.1 400 /)
+  assert.deepEqual(warnings(lines), [])
+})
+
+test('a message in an address that is no base64 is told so, and is no failure of the server', async (t) => {
+  const { baseUrl, lines } = await startRpcServer(t)
+  const address = `${baseUrl}/commonplace.server.v1.ServerService/GetServerInfo?connect=v1&encoding=json&base64=1&message=`
+  for (const message of ['!!!', 'e30%23']) {
+    const answer = await fetch(address + message)
+    assert.equal(answer.status, 400, message)
+    const { code, message: text } = (await answer.json()) as { code: string; message: string }
+    assert.equal(code, 'invalid_argument')
+    assert.match(text, /base64/)
+  }
+  assert.equal((await fetch(`${address}e30`)).status, 200)
+  assert.deepEqual(warnings(lines), [])
+})
+
+test('JSON that is no UTF-8 is refused in every protocol: nothing is made of it that was not sent', async (t) => {
+  const { baseUrl, grpcUrl } = await startRpcServer(t)
+  const json = Buffer.from('"caf\xe9"', 'latin1')
+  for (const [body, headers] of [
+    [json, { 'content-type': 'application/json' }],
+    [gzipSync(json), { 'content-type': 'application/json; charset=utf-8', 'content-encoding': 'gzip' }],
+  ] as const) {
+    const answer = await fetch(`${baseUrl}${OPEN}`, { method: 'POST', body, headers })
+    assert.equal(answer.status, 400)
+    assert.match(((await answer.json()) as { message: string }).message, /UTF-8/)
+  }
+  const web = { 'content-type': 'application/grpc-web+json' }
+  const answer = await fetch(`${baseUrl}${OPEN}`, { method: 'POST', body: envelope(0, json), headers: web })
+  assert.match(await answer.text(), /UTF-8.*grpc-status: 3/s)
+  const call = await rawCall(rawSession(t, grpcUrl), OPEN, envelope(0, json), {
+    'content-type': 'application/grpc+json',
+  })
+  assert.equal(call.status, Code.InvalidArgument)
 })
 
 test('the main port says that a message is too large instead of dropping the connection', async (t) => {

@@ -123,3 +123,27 @@ describe('the whole server', () => {
     assert.equal(response.status, 404)
   })
 })
+
+test('behind a trusted proxy the audit log names the caller, over every protocol as over HTTP', async () => {
+  await using server = await startServer({
+    mode: 'serve',
+    env: { COMMONPLACE_SERVER__TRUSTED_PROXIES: '["127.0.0.1"]' },
+  })
+  const forwarded = { 'x-forwarded-for': '6.6.6.6, 203.0.113.9' }
+  const headers = { ...forwarded, authorization: `Bearer ${server.adminToken}` }
+  for (const [name, transport] of [
+    ['connect', createConnectTransport({ baseUrl: server.url, httpVersion: '1.1' })],
+    ['grpc-web', createGrpcWebTransport({ baseUrl: server.url, httpVersion: '1.1' })],
+    ['grpc', createGrpcTransport({ baseUrl: server.grpcUrl })],
+  ] as const) {
+    await createClient(CallbackService, transport).createNamespace({ name }, { headers })
+  }
+  const admin = client(server)
+  await admin.post('/namespaces', 200, { body: { name: 'http' }, headers: forwarded })
+  const { data } = (await admin.get('/api/v2/audit/events?filter[action]=namespace.created', 200)).body
+  const addresses = data.map(({ attributes }: AuditShown) => attributes.client_address)
+  assert.deepEqual(
+    addresses,
+    Array.from({ length: 4 }, () => '203.0.113.9'),
+  )
+})

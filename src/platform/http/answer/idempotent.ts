@@ -10,22 +10,14 @@ import type {
 import type { Principal } from '../../auth/principal.ts'
 import { ERROR_CODES } from '../../errors/codes.ts'
 import { blankSecrets } from '../../idempotency/blank-secrets.ts'
-import { type Answer, type Claim, type Idempotency, type Remake, subjectOf } from '../../idempotency/idempotency.ts'
+import { type Answer, type Claim, type Idempotency, subjectOf } from '../../idempotency/idempotency.ts'
 import { parseBareId, parseId } from '../../ids/uuid.ts'
 import type { Transaction } from '../../storage/database.ts'
 import { toAppError } from '../failure/to-app-error.ts'
+import type { Idempotent } from '../operation-options.ts'
 import type { HttpPlatform } from '../platform.ts'
 import { pathOf, type Surface } from '../surface.ts'
 import { JSON_TYPE } from './send-hook.ts'
-
-export interface Idempotent {
-  /** Members of the answer that are kept empty, besides those with the name of a secret. */
-  blank?: readonly string[]
-  /** The answer shows only what callers wrote, names included, so it is kept whole: `token` there is a word like others. */
-  isCallersOwn?: true
-  /** For answers that may be too large to be kept, or show too many people. */
-  remake?(request: FastifyRequest, kept: Parameters<Remake>[0]): ReturnType<Remake>
-}
 
 interface Pending {
   idempotency: Idempotency

@@ -1,8 +1,13 @@
 import { isIPv6 } from 'node:net'
 
-/** `::ffff:192.0.2.1` is 192.0.2.1 that came in through an IPv6 socket. */
+// As some proxies forward it: `192.0.2.1:5678`, `[2001:db8::1]:5678`.
+const WITH_PORT = /^(?:\[([\da-fA-F:.]+)\](?::\d{1,5})?|(\d{1,3}(?:\.\d{1,3}){3}):\d{1,5})$/
+
+/** `::ffff:192.0.2.1` is 192.0.2.1 that came in through an IPv6 socket. A port is no part of an address. */
 export function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address
+  const [, long, short] = WITH_PORT.exec(address) ?? []
+  const alone = long ?? short ?? address
+  return alone.startsWith('::ffff:') && alone.includes('.') ? alone.slice(7) : alone
 }
 
 /** Whose counter an address is: one subscriber has a whole /64 of IPv6 and could change address with every request. */

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { type Clock, settlesWithin } from '../../clock/clock.ts'
+import { hostAndPort } from './host-and-port.ts'
 import { listenFailure } from './listen-failure.ts'
 
 export interface Listening {
@@ -17,7 +18,7 @@ export async function listen(server: FastifyInstance, host: string, port: number
   }
   const address = server.server.address()
   const actual = typeof address === 'object' && address !== null ? address.port : port
-  return { host, port: actual, url: `http://${host.includes(':') ? `[${host}]` : host}:${actual}` }
+  return { host, port: actual, url: `http://${hostAndPort(host, actual)}` }
 }
 
 /**

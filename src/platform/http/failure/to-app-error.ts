@@ -14,6 +14,7 @@ const KNOWN: Record<string, [ErrorCode, string]> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Unsupported content type'],
   FST_ERR_CTP_BODY_TOO_LARGE: ['too_large', 'Request body is too large'],
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_argument', 'Request body is not as long as its Content-Length says'],
+  FST_ERR_ROUTE_MISSING_CONTENT_TYPE: ['invalid_argument', 'A QUERY needs a Content-Type, such as application/json'],
   FST_ERR_BAD_URL: ['invalid_argument', 'The path is not validly percent-encoded'],
   FST_ERR_MAX_PARAM_LENGTH: ['uri_too_long', 'The request address is too long'],
   FST_ERR_NOT_FOUND: ['not_found', 'Not Found'],

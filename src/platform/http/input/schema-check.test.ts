@@ -47,6 +47,22 @@ test('what is wrong with a value that may be null is said of its type', () => {
   ])
 })
 
+test('a value of a map is looked at whatever its key is, one with a line end too', () => {
+  const Rule = Type.Object({ texts: Type.Record(Type.String(), Type.Object({ text: Type.String() })) })
+  for (const key of ['de', '', 'a\nb', '\n', '\r', '\u2028']) {
+    assert.ok(new SchemaCheck(Rule, 'body').passes({ texts: { [key]: { text: 'x' } } }), JSON.stringify(key))
+    assert.match(problemsOf(Rule, { texts: { [key]: 5 } }).join(), /^texts.* must be an object$/s)
+    assert.match(problemsOf(Rule, { texts: { [key]: {} } }).join(), /^texts.*text is required$/s)
+  }
+  const refined = Type.Refine(
+    Rule,
+    ({ texts }) => 'en' in texts,
+    () => 'has no English text',
+  )
+  assert.deepEqual(problemsOf(refined, { texts: { de: { text: 'x' } } }), ['Request body has no English text'])
+  assert.ok(new SchemaCheck(refined, 'body').passes({ texts: { en: { text: 'x' } } }))
+})
+
 test('so it is of a value that may be null inside an object that may be null', () => {
   const Inner = Type.Union([
     Type.Object({ name: Type.Union([Type.String({ maxLength: 5 }), Type.Null()]) }),
@@ -198,6 +214,15 @@ test('a query string is read by its schema, strictly, and what is not named is i
     'sort must be one of "name", "email"',
     'open must be true or false',
   ])
+})
+
+test('an integer in a query may have any number of digits: the largest ones are taken for one that is beyond everything', () => {
+  const values = new TextValues(Type.Object({ page: Type.Integer({ minimum: 0 }) }), 'query')
+  for (const page of ['999999999999999', '9007199254740991', '9007199254740993', '9'.repeat(400)]) {
+    assert.deepEqual(values.read({ page }), { value: { page: 999_999_999_999_999 } }, page)
+  }
+  assert.deepEqual(values.read({ page: `${'0'.repeat(30)}7` }), { value: { page: 7 } })
+  for (const page of [`-${'9'.repeat(30)}`, '9'.repeat(401)]) assert.ok('error' in values.read({ page }), page)
 })
 
 test('a parameter of a query that may be empty counts as not given when it is', () => {

@@ -15,8 +15,8 @@ Settings.Set({ maxErrors: MAX_ERRORS })
 
 /** Compiled when first used: a server with hundreds of operations starts before anybody needs them all. */
 export class SchemaCheck<Schema extends TSchema = TSchema> {
-  readonly #schema: Schema
   readonly #part: Problem['part']
+  #schema: Schema
   #validator: Validator | undefined
 
   constructor(schema: Schema, part: Problem['part']) {
@@ -25,8 +25,13 @@ export class SchemaCheck<Schema extends TSchema = TSchema> {
   }
 
   passes(value: unknown): value is Static<Schema> {
-    this.#validator ??= Compile(this.#schema as object)
+    this.#validator ??= this.#compiled()
     return this.#validator.Check(value)
+  }
+
+  #compiled(): Validator {
+    this.#schema = withAnyKey(this.#schema)
+    return Compile(this.#schema as object)
   }
 
   /** Every problem at once, up to a hundred. To be asked only after `passes` said no. */
@@ -45,6 +50,30 @@ export class SchemaCheck<Schema extends TSchema = TSchema> {
   #problem(at: Problem['at'], text: string, kind: string): Problem {
     return { part: this.#part, at, text, kind }
   }
+}
+
+// What TypeBox makes of a map from texts. A dot stands for no line end: the value of a key that has one would not be looked at.
+const USUAL_KEY = '^.*$'
+const ANY_KEY = '^[^]*$'
+
+function withAnyKey<Part>(schema: Part): Part {
+  if (typeof schema !== 'object' || schema === null) return schema
+  let copy: object | undefined
+  for (const [name, part] of Object.entries(schema)) {
+    const key = name === USUAL_KEY ? ANY_KEY : name
+    const changed: unknown = withAnyKey(part)
+    if (key === name && changed === part) continue
+    copy ??= copyOf(schema)
+    // Others keep their place: problems are named in this order.
+    if (key !== name) Reflect.deleteProperty(copy, name)
+    Object.assign(copy, { [key]: changed })
+  }
+  return (copy ?? schema) as Part
+}
+
+/** With members that nobody lists, as refinements are. */
+function copyOf(schema: object): object {
+  return Object.defineProperties(Array.isArray(schema) ? [] : {}, Object.getOwnPropertyDescriptors(schema))
 }
 
 /** A copy with the ends of long lists cut off. Members stay, so that none looks missing. */

@@ -5,7 +5,9 @@ import { SchemaCheck } from './schema-check.ts'
 
 type Texts = Record<string, string | string[] | undefined>
 
-const INTEGER = /^-?\d{1,15}$/
+const INTEGER = /^-?\d{1,400}$/
+// Everything from here on is beyond whatever there is, and it can still be calculated with.
+const LARGEST_INTEGER = 999_999_999_999_999
 // With bounds, and a dot before the second digits: what could be read in two ways takes long to be refused.
 const NUMBER = /^-?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:[eE][+-]?\d{1,3})?$/
 
@@ -61,7 +63,7 @@ function isFixed({ anyOf }: JsonSchema): boolean {
 function toValue(text: string, schema: JsonSchema): unknown {
   switch (schema.type) {
     case 'integer':
-      return INTEGER.test(text) ? Number(text) : text
+      return INTEGER.test(text) ? held(Number(text)) : text
     case 'number':
       return NUMBER.test(text) ? Number(text) : text
     case 'boolean':
@@ -69,4 +71,8 @@ function toValue(text: string, schema: JsonSchema): unknown {
     default:
       return text
   }
+}
+
+function held(integer: number): number {
+  return Math.min(Math.max(integer, -LARGEST_INTEGER), LARGEST_INTEGER)
 }
