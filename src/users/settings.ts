@@ -97,7 +97,7 @@ export const usersSettings = group(
       ({ session_idle, session_max }, report) => {
         // The default contradicts nothing: whoever shortens sessions means that alone.
         if (session_idle > session_max && session_idle !== USUAL_IDLE_MS)
-          report(['session_idle'], 'must not be longer than `users.session_max`')
+          report(['session_idle'], 'must not be longer than `users.session_max`', session_max)
       },
     ],
   },

@@ -81,6 +81,24 @@ describe('the audit log', () => {
     assert.deepEqual(byAda.body.data, [updated])
   })
 
+  test('finds a target by its id in any case, and leaves a filter without a value out', async () => {
+    const target = { type: 'things', id: newId() }
+    await record(
+      { action: 'test.sought', target },
+      { action: 'test.sought', target: { type: 'operations', id: 'DoIt' } },
+    )
+    const ids = async (filters: Record<string, string>) =>
+      (await admin.get(query({ 'filter[action]': 'test.sought', ...filters }), 200)).body.data.map(
+        (one: Event) => one.attributes.target.id,
+      )
+    assert.deepEqual(await ids({ 'filter[target]': target.id.toUpperCase() }), [target.id])
+    assert.deepEqual(await ids({ 'filter[target]': 'DoIt' }), ['DoIt'])
+    assert.deepEqual(await ids({ 'filter[target]': 'doit' }), [])
+    assert.deepEqual(await ids({ 'filter[target]': '', 'filter[actor]': '' }), ['DoIt', target.id])
+    const { body } = await admin.get(query({ 'filter[action]': '', 'filter[target]': target.id }), 200)
+    assert.equal(body.data.length, 1)
+  })
+
   test('pages from the newest to the oldest without gaps, up to 1,000 at once', async () => {
     const target = { type: 'things', id: newId() }
     const action = 'test.paged'

@@ -185,6 +185,8 @@ describe('invitations over HTTP, without a mail server', () => {
     assert.ok(first.body.meta.page.total_count > 1)
     assert.deepEqual((await admin.get(`${PATH}?page[number]=999999999999999&page[size]=100`, 200)).body.data, [])
     assert.deepEqual((await admin.get(`${PATH}?filter[user]=nonsense`, 200)).body.data, [])
+    const { total_count, total_filtered_count } = (await admin.get(`${PATH}?filter[user]=+`, 200)).body.meta.page
+    assert.equal(total_filtered_count, total_count, 'an empty filter is none')
     const wrong = await admin.get(`${PATH}?filter[status]=open,lost&page[size]=10`, 400)
     assert.equal(wrong.body.errors.length, 2)
     await admin.get(`${PATH}?page[size]=101`, 400)

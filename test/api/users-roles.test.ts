@@ -194,6 +194,9 @@ describe('changing a role', () => {
     await admin.patch(path, 200, update('Fourth', `"nothing", ${answer.headers.get('etag')}`))
     await admin.patch(path, 200, update('Fifth', '*'))
     assert.equal((await admin.get(path, 200)).body.data.attributes.name, 'Fifth')
+    await admin.delete(path, 412, { headers: { 'if-match': etag } })
+    const current = (await admin.get(path, 200)).headers.get('etag') as string
+    await admin.delete(path, 204, { headers: { 'if-match': current } })
   })
 })
 

@@ -26,7 +26,9 @@ describe('listing users', () => {
       Array.from({ length: 12 }, (_, n) => `paged ${String(n).padStart(2, '0')}`),
     )
     assert.deepEqual((await list('filter=paged&page[number]=2')).body.data, [])
-    assert.deepEqual((await list('page[number]=999999999999999&page[size]=100')).body.data, [])
+    for (const beyond of ['999999999999999', '9007199254740991', '9'.repeat(30)]) {
+      assert.deepEqual((await list(`page[number]=${beyond}&page[size]=100`)).body.data, [], beyond)
+    }
     assert.equal((await list('page[size]=5&filter=paged')).body.data.length, 5)
   })
 
@@ -167,6 +169,17 @@ describe('changing a user', () => {
     const now = { 'if-match': changed.headers.get('etag') ?? '' }
     await api.admin.patch(`${USERS}/${id}`, 200, { ...patchBody(id, { name: 'Two' }), headers: now })
     await api.admin.patch(`${USERS}/${id}`, 200, { ...patchBody(id, { name: 'Three' }), headers: { 'if-match': '*' } })
+  })
+
+  test('by DELETE, too, happens only to the version that the caller has seen', async () => {
+    const { id } = await api.create()
+    const path = `${USERS}/${id}`
+    const seen = { 'if-match': (await api.admin.get(path, 200)).headers.get('etag') ?? '' }
+    await api.admin.patch(path, 200, patchBody(id, { name: 'Another' }))
+    await api.admin.delete(path, 412, { headers: seen })
+    const now = await api.admin.get(path, 200)
+    assert.equal(now.body.data.attributes.disabled, false)
+    await api.admin.delete(path, 204, { headers: { 'if-match': now.headers.get('etag') ?? '' } })
   })
 
   test('disables and enables, without sessions and tokens coming back', async () => {

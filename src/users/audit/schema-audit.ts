@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox'
 import type { AuditFilter, RecordedEvent } from '../../platform/audit/list.ts'
 import { MICROS_PER_MS, type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
 import { nullable } from '../../platform/http/input/nullable.ts'
+import { parseId } from '../../platform/ids/uuid.ts'
 
 function time(description: string) {
   return Type.Optional(
@@ -14,9 +15,9 @@ function time(description: string) {
 }
 
 export const AuditQuery = Type.Object({
-  'filter[action]': Type.Optional(Type.String({ description: 'Such as user.created.' })),
-  'filter[actor]': Type.Optional(Type.String({ description: 'Id of the user who did it.' })),
-  'filter[target]': Type.Optional(Type.String({ description: 'Id of what it was done to.' })),
+  'filter[action]': Type.Optional(Type.String({ allowEmptyValue: true, description: 'Such as user.created.' })),
+  'filter[actor]': Type.Optional(Type.String({ allowEmptyValue: true, description: 'Id of the user who did it.' })),
+  'filter[target]': Type.Optional(Type.String({ allowEmptyValue: true, description: 'Id of what it was done to.' })),
   'filter[from]': time('Not before this time.'),
   'filter[to]': time('Not after this time.'),
   'page[limit]': Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 10 })),
@@ -76,11 +77,12 @@ export function auditEventToWire(event: RecordedEvent): WireAuditEvent {
 }
 
 export function auditFilter(query: Static<typeof AuditQuery>): AuditFilter {
-  const { 'filter[from]': from, 'filter[to]': to } = query
+  const { 'filter[from]': from, 'filter[to]': to, 'filter[target]': target } = query
   return {
     action: query['filter[action]'],
     actorId: query['filter[actor]']?.toLowerCase(),
-    targetId: query['filter[target]'],
+    // Not every target has a UUID: names of operations are told apart by case.
+    targetId: target && (parseId(target) ?? target),
     from: from === undefined ? undefined : toMicros(from),
     // Times are answered in milliseconds, so the last one is meant as a whole.
     to: to === undefined ? undefined : (toMicros(to) as Micros) + MICROS_PER_MS - 1,

@@ -76,7 +76,7 @@ export function invitationRoutes(server: FastifyInstance, deps: UsersDeps): void
       const { 'filter[status]': status, 'filter[user]': user } = request.query
       const filter = {
         statuses: statusesOf(status),
-        userIds: user?.split(',').flatMap((id) => parseId<'User'>(id.trim()) ?? []),
+        userIds: user?.trim() ? user.split(',').flatMap((id) => parseId<'User'>(id.trim()) ?? []) : undefined,
       }
       const list = await invitations.list(callerOf(request), { filter, page: pageOf(request.query) })
       const now = clock.now()

@@ -125,10 +125,15 @@ export class RoleService {
     })
   }
 
-  async delete(principal: Principal, input: { roleId: RoleId }, client?: ClientInfo): Promise<void> {
+  async delete(
+    principal: Principal,
+    input: Pick<RoleUpdate, 'roleId' | 'ifMatch'>,
+    client?: ClientInfo,
+  ): Promise<void> {
     await this.#options.db.write(
       async (tx) => {
         const role = await requireRole(tx, principal, input.roleId)
+        requireMatch(input.ifMatch, roleTag(role))
         refuseManaged(role)
         await removeRole(tx, role, this.#options.clock.now(), this.#options.removalStep)
         const changes = { name: { old: role.name } }

@@ -115,10 +115,11 @@ export function roleRoutes(server: FastifyInstance, deps: UsersDeps): void {
     operationId: 'DeleteRole',
     summary: 'Delete a role and take it from its members',
     ...WRITE,
+    conditions: ['If-Match'],
     schema: { params: RolePath, response: { 204: null } },
     async handler(request, reply) {
       const roleId = pathId<'Role'>('Role', request.params.role_id)
-      await roles.delete(callerOf(request), { roleId }, clientOf(request))
+      await roles.delete(callerOf(request), { roleId, ifMatch: request.headers['if-match'] }, clientOf(request))
       return reply.code(204).send()
     },
   })
