@@ -120,6 +120,7 @@ test('rules: what is wrong is named, and an id that is none is not found', async
     await admin.post(RULES, 422, { body: { text: 'x', translations: { '?': { text: 'y' } } } }),
     'translations',
   )
+  await admin.post(RULES, 422, { body: { text: 'x', translations: { '\n': 5 } } })
   const { id } = (await admin.post(RULES, 200, { body: { text: 'x' } })).body
   assertRefused(await admin.post(`${RULES}/${id}/move`, 422, { body: { offset: 1.5 } }), 'offset')
   assertRefused(await admin.post(`${RULES}/${id}/move`, 422, { body: {} }), 'offset')

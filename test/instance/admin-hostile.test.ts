@@ -91,6 +91,24 @@ async function contents(): Promise<string> {
   return JSON.stringify([all, events])
 }
 
+test('an address with a password in it is refused, and the password is neither answered nor kept', async () => {
+  const address = 'https://ada:open-sesame@services.example.org/v1'
+  const patches = [
+    { translation: { provider: 'libretranslate', endpoint: address } },
+    { status_page_url: address },
+    { source_url: address },
+    { registrations: { url: address } },
+  ]
+  for (const patch of patches) {
+    const before = await contents()
+    const { status, text: answer } = await call('PATCH', '/instance', patch, 'application/json')
+    assert.equal(status, 422, JSON.stringify(patch))
+    assert.match(answer, /without user or password/)
+    assert.ok(!answer.includes('open-sesame'), answer)
+    assert.equal(await contents(), before)
+  }
+})
+
 test('no body brings the server down, and one that is refused changes nothing', async () => {
   const request = fc.constantFrom(...BODIES).chain(([method, path, members]) => {
     const body = fc.oneof(

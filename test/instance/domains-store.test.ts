@@ -114,7 +114,7 @@ eachDatabase('domain blocks', ({ open, openAgain }) => {
   test('every change is in the log with old and new values', async () => {
     const db = await open()
     const world = await adminWorld(db)
-    const { id } = await block(world, 'example.com', { publicComment: 'c' })
+    const { id } = await block(world, 'example.com', { publicComment: 'c', privateComment: 'why', obfuscate: true })
     await world.blocks.update(world.operator, { id, rules: { severity: 'suspend' } })
     await world.blocks.update(world.operator, { id, rules: { severity: 'suspend' } })
     await world.blocks.delete(world.operator, { id })
@@ -125,6 +125,15 @@ eachDatabase('domain blocks', ({ open, openAgain }) => {
     )
     assert.deepEqual(events[0]?.changes.domain, { new: 'example.com' })
     assert.deepEqual(events[1]?.changes, { severity: { old: 'silence', new: 'suspend' } })
+    assert.deepEqual(events[2]?.changes, {
+      domain: { old: 'example.com' },
+      severity: { old: 'suspend' },
+      reject_media: { old: false },
+      reject_reports: { old: false },
+      private_comment: { old: 'why' },
+      public_comment: { old: 'c' },
+      obfuscate: { old: true },
+    })
   })
 
   test('what is exported is what is imported elsewhere', async () => {

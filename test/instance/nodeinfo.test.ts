@@ -47,6 +47,13 @@ test('switched on, it tells what we are, to any browser', async () => {
   }
 })
 
+test('as everywhere here, a suffix and a slash at the end make no difference', async () => {
+  for (const path of [LINKS, ...DOCUMENTS]) {
+    const { text } = await world.get(path)
+    for (const end of ['/', '.json']) assert.equal((await world.get(path + end)).text, text, path + end)
+  }
+})
+
 test('protocols and what we are compatible with are settings; in whitelist mode nobody is counted', async () => {
   await world.set({
     nodeinfo: { protocols: ['activitypub'] },

@@ -32,6 +32,13 @@ test('a page that has nothing to show says so, as a page', async () => {
   assert.ok(!(await world.get('/about')).text.includes('/terms-of-service'))
 })
 
+test('the documentation says that what a page lacks is told as a page', async () => {
+  const { paths } = JSON.parse((await world.get('/openapi.json')).text)
+  for (const path of ['/terms-of-service', '/@{username}']) {
+    assert.deepEqual(Object.keys(paths[path].get.responses[404].content), ['text/html; charset=utf-8'])
+  }
+})
+
 test('the pages show what the interface says, and nothing that an administrator wrote is markup', async () => {
   await world.set({
     title: `Kb ${EVIL}`,

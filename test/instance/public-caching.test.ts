@@ -167,6 +167,20 @@ eachPublicWorld('caching of the public face', (world) => {
     }
   })
 
+  test('a contact is shown under the new name and title at once, however long counts are kept', async () => {
+    await world().set({ cache: { counter_seconds: 86_400 } })
+    const { account } = (await world().get(ENDPOINTS.v2)).body.contact
+    const attributes = { name: 'Grace Hopper', title: 'Keeper of the server' }
+    const change = { data: { type: 'users', id: account.id, attributes } }
+    await world().admin.patch(`/api/v2/users/${account.id}`, 200, { body: change })
+    const { contact } = (await world().get(ENDPOINTS.v2)).body
+    assert.equal(contact.account.display_name, 'Grace Hopper')
+    assert.equal(contact.account.note, '<p>Keeper of the server</p>')
+    assert.equal((await world().get(ENDPOINTS.v1)).body.contact_account.display_name, 'Grace Hopper')
+    assert.match((await world().get(`/@${account.username}`)).text, /Grace Hopper/)
+    await world().set({ cache: { counter_seconds: null } })
+  })
+
   test('questions that race with changes never see an older state than the last change that was answered', async () => {
     await world().set({ title: 'Title 0' })
     let answered = 0

@@ -21,7 +21,7 @@ export function blockToCsv(block: DomainBlock): string {
 
 /**
  * One by one, good and bad. The first line may name the columns, in any order and with or without the sign before them;
- * without such a line the first column holds the domains.
+ * without such a line they are in the order of other servers' lists, of which a plain list of domains has the first.
  */
 export function* readBlockLines(text: string): Generator<BlockLine> {
   let columns: readonly (Column | undefined)[] | undefined
@@ -31,7 +31,7 @@ export function* readBlockLines(text: string): Generator<BlockLine> {
       continue
     }
     const header = columns === undefined ? headerOf(record.fields) : undefined
-    columns ??= header ?? ['domain']
+    columns ??= header ?? COLUMNS
     if (header === undefined) yield readLine(record.line, valuesOf(columns, record.fields))
   }
 }

@@ -81,8 +81,7 @@ export class BlockService {
     await this.#write(async (tx) => {
       const block = requireBlock(await findBlock(tx, id))
       await deleteBlock(tx, id)
-      const changes = { domain: { old: block.domain }, severity: { old: block.severity } }
-      await this.#audit(tx, principal, 'deleted', block, changes, client)
+      await this.#audit(tx, principal, 'deleted', block, lastState(block), client)
     })
   }
 
@@ -129,6 +128,12 @@ function requireBlock(block: DomainBlock | undefined): DomainBlock {
 function rulesOf(block: DomainBlock): Record<string, unknown> {
   const { id: _, created_at: __, digest: ___, domain: ____, ...rules } = blockToJson(block)
   return rules
+}
+
+/** Enough to make it again: the log is all that is left of it. */
+function lastState(block: DomainBlock): NonNullable<Change['changes']> {
+  const members = Object.entries({ domain: block.domain, ...rulesOf(block) })
+  return Object.fromEntries(members.map(([name, value]) => [name, { old: value }]))
 }
 
 function auditedChanges(

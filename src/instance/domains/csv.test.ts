@@ -113,7 +113,7 @@ describe('lists of blocks', () => {
     const [line] = readBlockLines('x,Severity,#DOMAIN\n1,Suspend,Example.com\n')
     assert.ok(line !== undefined && 'rules' in line)
     assert.deepEqual([line.line, line.domain, line.rules.severity], [2, 'example.com', 'suspend'])
-    const plain = [...readBlockLines('a.example\nb.example,suspend\n')]
+    const plain = [...readBlockLines('a.example\nb.example\n')]
     assert.deepEqual(
       plain.map((one) => 'rules' in one && [one.domain, one.rules.severity]),
       [
@@ -121,6 +121,24 @@ describe('lists of blocks', () => {
         ['b.example', 'silence'],
       ],
     )
+  })
+
+  test('a list whose header was cut off means what it did with it', () => {
+    const list = 'a.example\nb.example,suspend\nc.example,noop,true,true,"spam, mostly",true\n'
+    assert.deepEqual(
+      [...readBlockLines(list)].map((one) => ({ ...one, line: one.line + 1 })),
+      [...readBlockLines(CSV_HEADER + list)],
+    )
+    const [, b, c] = readBlockLines(list)
+    assert.equal(b !== undefined && 'rules' in b && b.rules.severity, 'suspend')
+    assert.equal(c !== undefined && 'rules' in c && c.rules.publicComment, 'spam, mostly')
+  })
+
+  test('a header that names no domains is a bad line, and no domain', () => {
+    const [header, line] = readBlockLines('instance,severity\na.example,suspend\n')
+    assert.ok(header !== undefined && 'problem' in header)
+    assert.match(header.problem, /severity must be one of/)
+    assert.equal(line !== undefined && 'rules' in line && line.rules.severity, 'suspend')
   })
 
   test('each bad line says everything that is wrong with it', () => {

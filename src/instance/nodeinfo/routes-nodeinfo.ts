@@ -41,6 +41,7 @@ export function nodeInfoRoutes(server: FastifyInstance, face: InstanceFace, base
   operation(server, {
     ...COMMON,
     url: '/.well-known/nodeinfo',
+    aliases: ['/.well-known/nodeinfo.json'],
     operationId: 'GetNodeInfoLinks',
     summary: 'Find the NodeInfo documents',
     schema: { response: { 200: Links } },
@@ -63,6 +64,7 @@ export function nodeInfoRoutes(server: FastifyInstance, face: InstanceFace, base
     operation(server, {
       ...COMMON,
       url: `/nodeinfo/${version}`,
+      aliases: [`/nodeinfo/${version}.json`],
       operationId: `GetNodeInfo${version.replace('.', '')}`,
       summary: `Read the NodeInfo ${version} document`,
       schema: { response: { 200: NodeInfo } },

@@ -21,6 +21,7 @@ const COMMON = {
   page: true,
 } as const
 const response = { 200: { contentType: HTML_TYPE, description: 'The page' } }
+const orMissing = { ...response, 404: { contentType: HTML_TYPE, description: 'A page that says there is none' } }
 
 export function instancePageRoutes(server: FastifyInstance, { face, baseUrl }: PageParts): void {
   const kept = new BodyKeeper()
@@ -56,7 +57,7 @@ export function instancePageRoutes(server: FastifyInstance, { face, baseUrl }: P
     url: '/terms-of-service',
     operationId: 'GetTermsOfServicePage',
     summary: 'Read the terms of service as a page',
-    schema: { response },
+    schema: { response: orMissing },
     handler: (request, reply) =>
       withView(face.settled(), (view) =>
         view.data.terms.length === 0
@@ -69,7 +70,7 @@ export function instancePageRoutes(server: FastifyInstance, { face, baseUrl }: P
     url: '/@:username',
     operationId: 'GetContactPage',
     summary: 'See who answers for this server',
-    schema: { params: Type.Object({ username: Type.String() }), response },
+    schema: { params: Type.Object({ username: Type.String() }), response: orMissing },
     handler: (request, reply) =>
       withView(face.counted(), (view) => {
         const { contact } = view.data

@@ -59,8 +59,8 @@ function closing(name: string): string {
 }
 
 function hrefOf(attributes: string): string | undefined {
-  const [, double, single] = /\shref\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)')/i.exec(attributes) ?? []
-  return (double ?? single)?.replaceAll(/&amp;/gi, '&').trim()
+  const [, double, single, bare] = /\shref\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"']+))/i.exec(attributes) ?? []
+  return (double ?? single ?? bare)?.replaceAll(/&amp;/gi, '&').trim()
 }
 
 /** Entities stay what they are. */

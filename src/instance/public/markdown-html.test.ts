@@ -123,6 +123,12 @@ describe('HTML of an administrator', () => {
     )
   })
 
+  test('keeps a link whose address has no quotation marks around it', () => {
+    const link = '<a href="https://b.example/?a=1" rel="nofollow noopener noreferrer">c</a>'
+    assert.equal(cleanHtml('<a href=https://b.example/?a=1 target=_blank>c</a>'), link)
+    assert.equal(cleanHtml('<a href=javascript:x>c</a>'), 'c')
+  })
+
   test('a text made to be slow is not', () => {
     for (const piece of ['<', '<a', '<a href=', '<p>', '</p>', '&', '&#', '<p ', '"'])
       assertOnlyAllowed(cleanHtml(piece.repeat(20_000)))
