@@ -105,7 +105,12 @@ const policyMembers = {
     },
     { description: 'Waiting for an outcome.' },
   ),
-  max_id_length: bytes({ description: 'Most bytes of an id, identity or reason.', default: 1000, min: 1, max: 65_536 }),
+  max_id_length: bytes({
+    description: 'Most bytes of an id, identity or reason. Ids of callbacks never have more than 2000.',
+    default: 1000,
+    min: 1,
+    max: 65_536,
+  }),
   blob_size: group(
     {
       error: bytes({
@@ -217,8 +222,8 @@ export const callbacksSettings = group(
       ({ namespaces, retry, schedule_to_close, blob_size }, report) => {
         for (const [name, given] of Object.entries(namespaces)) {
           const merged = withOverrides<PolicyPairs>({ retry, schedule_to_close, blob_size }, given)
-          findContradictions(merged, ([key, ...path], message) => {
-            if (given[key as keyof PolicyPairs]) report(['namespaces', name, key as string, ...path], message)
+          findContradictions(merged, ([key, ...path], ...found) => {
+            if (given[key as keyof PolicyPairs]) report(['namespaces', name, key as string, ...path], ...found)
           })
         }
       },
@@ -246,8 +251,8 @@ type PolicyPairs = Pick<CallbackPolicy, 'retry' | 'schedule_to_close' | 'blob_si
 export function findContradictions(policy: PolicyPairs, report: Report): void {
   const within =
     (key: string): Report =>
-    (path, message) =>
-      report([key, ...path], message)
+    (path, ...found) =>
+      report([key, ...path], ...found)
   checkRetry(policy.retry, within('retry'))
   checkScheduleToClose(policy.schedule_to_close, within('schedule_to_close'))
   checkBlobSize(policy.blob_size, within('blob_size'))
@@ -256,16 +261,17 @@ export function findContradictions(policy: PolicyPairs, report: Report): void {
 function checkRetry(retry: { initial_interval: number; max_interval: number }, report: Report): void {
   const { initial_interval: initial, max_interval: max } = retry
   if (initial > max && initial !== USUAL_INITIAL_MS)
-    report(['initial_interval'], 'must not be longer than `max_interval`')
+    report(['initial_interval'], 'must not be longer than `max_interval`', max)
 }
 
 function checkScheduleToClose(limits: { default: number | null; max: number | null }, report: Report): void {
   const { default: usual, max } = limits
-  if (usual !== null && max !== null && usual > max) report(['default'], 'must not be longer than `max`')
+  if (usual !== null && max !== null && usual > max) report(['default'], 'must not be longer than `max`', max)
 }
 
 function checkBlobSize(size: { error: number; warn: number }, report: Report): void {
-  if (size.warn > size.error && size.warn !== USUAL_WARN_BYTES) report(['warn'], 'must not be larger than `error`')
+  if (size.warn > size.error && size.warn !== USUAL_WARN_BYTES)
+    report(['warn'], 'must not be larger than `error`', size.error)
 }
 
 /** `whsec_` and the base64 form of 24 to 64 bytes. */

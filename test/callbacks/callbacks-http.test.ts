@@ -260,6 +260,7 @@ describe('requests over HTTP', () => {
     assert.notEqual(second.executions[0].callbackId, first.executions[0].callbackId)
     assertSays(errorOf(await api.call('QUERY', path, 400, { body: { other: 1 } })), 'other')
     await api.call('QUERY', path, 401, { body, headers: { authorization: '' } })
+    assertSays(errorOf(await api.call('QUERY', path, 400)), 'Content-Type')
     const counted = bytesOf(CountCallbackExecutionsRequestSchema, { query: body.query })
     const answer = await call('QUERY', `${base}/callback-count`, { 'content-type': BINARY, accept: BINARY }, counted)
     assert.equal(fromBinary(CountCallbackExecutionsResponseSchema, answer.bytes).count, 2n)

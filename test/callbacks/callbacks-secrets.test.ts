@@ -70,6 +70,40 @@ test('a token is in no answer, no log and no file, and header values are in no l
   for (const secret of [TOKEN, HEADER_VALUE, 'header-5ecret']) assert.ok(!files.includes(secret), secret)
 })
 
+test('nor are they anywhere when a receiver repeats them in its answers', async () => {
+  // The first failure already opens the breaker, of which the log tells.
+  const env = { COMMONPLACE_LOG_LEVEL: 'trace', COMMONPLACE_CALLBACKS__BREAKER__CONSECUTIVE_FAILURES: '0' }
+  await using callbacks = await CallbacksApi.start({ env })
+  const said = { message: `${TOKEN} and ${HEADER_VALUE} do not fit ${COMPLETION}`, seen: { token: TOKEN } }
+  const answer = { status: 503, body: JSON.stringify(said), headers: { 'content-type': 'application/json' } }
+  await using echoing = await startReceiver({ answer })
+  const nexus = { url: echoing.url, token: TOKEN, header: { authorization: HEADER_VALUE } }
+  const completion = { success: COMPLETION }
+  const once = { maximumAttempts: 1 }
+  const wish = callbacks.wish({ callback: { nexus }, completion, retryPolicy: once })
+  await callbacks.api.post(callbacks.at('echoed'), 200, { body: wish })
+  await callbacks.closed('echoed')
+  const asked = ['', '/outcome', '/attempts'].map((rest) => callbacks.at('echoed', rest))
+  const answers = [`${callbacks.base}/destinations`, ...asked].map(
+    async (path) => (await callbacks.api.get(path, 200)).text,
+  )
+  const sent = await callbacks.api.post(`${callbacks.base}/callback-tests`, 200, {
+    body: { callback: { nexus }, completion },
+  })
+  for (const text of [sent.text, ...(await Promise.all(answers))]) {
+    assert.ok(text.includes('do not fit'), 'what the receiver said is shown')
+    assert.ok(!text.includes(TOKEN) && text.includes('[redacted]'), text)
+  }
+  await callbacks.stop()
+  const output = callbacks.server.output()
+  assert.ok(output.includes('destination.unhealthy'))
+  const files = filesOf(callbacks.server.dataDir)
+  for (const secret of [TOKEN, HEADER_VALUE, 'header-5ecret']) {
+    assert.ok(!output.includes(secret) && !files.includes(secret), secret)
+  }
+  assert.ok(!output.includes(COMPLETION))
+})
+
 test('nor are they in the files in the binary form in which they came', async () => {
   await using callbacks = await CallbacksApi.start()
   const request = create(StartCallbackExecutionRequestSchema, {

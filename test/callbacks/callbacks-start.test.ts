@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { parseId } from '../../src/platform/ids/uuid.ts'
 import { startReceiver } from '../support/receivers/receiver.ts'
@@ -130,6 +131,25 @@ eachServer('starting a callback execution', (callbacks) => {
     assert.equal(info.scheduleToCloseTimeout, `${100 * 365 * 86_400}s`)
     await callbacks().startRunning('no-timeout', { scheduleToCloseTimeout: '0s' })
     assert.equal((await callbacks().describe('no-timeout')).info.scheduleToCloseTimeout, undefined)
+  })
+
+  test('refuses what no index could hold, and takes what every one can, where a namespace allows more', async () => {
+    const own = await callbacks().another('roomy', { maxIdLength: 65_536, urlMaxLength: 65_536 })
+    // Of chance, so that it cannot be compressed.
+    const text = (bytes: number) => randomBytes(bytes).toString('hex').slice(0, bytes)
+    const later = { startDelay: '3600s' }
+    const at = (host: string) => ({ ...later, callback: { nexus: { url: `http://${host}` } } })
+    await own.startRun(text(2000), { ...later, requestId: text(9000) })
+    await own.startRun('host', at(text(1990)))
+    assertSays(errorOf(await own.post(text(2001), own.wish(), 400)), 'callback_id', '2001', '2000')
+    assertSays(errorOf(await own.post('host', own.wish(at(text(3000))), 400)), 'host')
+    const replays = `${own.base}/callback-replays`
+    assertSays(errorOf(await own.api.post(replays, 400, { body: { requestId: text(2001) } })), 'request_id', '2000')
+    await own.api.post(replays, 200, { body: { requestId: text(2000) } })
+    await own.startRun('short')
+    await own.poll('short')
+    const replay = { body: { callbackId: text(2001) } }
+    assertSays(errorOf(await own.api.post(own.at('short', '/replay'), 400, replay)), 'callback_id', '2000')
   })
 
   test('with a retry policy gives up when the attempts are used up', async () => {

@@ -105,6 +105,12 @@ eachServer('replaying a closed run', (callbacks) => {
     assert.notEqual(await replayed(callbacks(), 'again', { requestId: 'r-3' }), runId)
   })
 
+  test('is refused when its request id is the one that started the run it names: nothing would be sent', async () => {
+    const runId = await closedRun(callbacks(), 'own id', { requestId: 'r-1' })
+    assertSays(errorOf(await replay(callbacks(), 'own id', { runId, requestId: 'r-1' }, 400)), 'request_id')
+    assert.notEqual(await replayed(callbacks(), 'own id', { runId, requestId: 'r-2' }), runId)
+  })
+
   test('of a run that is named replays that one', async () => {
     const first = await closedRun(callbacks(), 'named', { completion: { success: 1 } })
     await closedRun(callbacks(), 'named', { completion: { success: 2 } })

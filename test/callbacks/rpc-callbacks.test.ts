@@ -167,6 +167,20 @@ describe('errors', () => {
     })
   }
 
+  test('meet JSON with members that there are none of, such as a payload in short, over Connect', async () => {
+    const { url, adminToken } = callbacks.server
+    const headers = { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' }
+    const connect = (method: string, body: object) =>
+      fetch(`${url}/${WorkflowService.typeName}/${method}`, { method: 'POST', headers, body: JSON.stringify(body) })
+    const one = { namespace: NAMESPACE, callbackId: 'in short' }
+    const callback = { nexus: { url: callbacks.silent.url } }
+    const wished = { ...one, identity: 'test', callback, completion: { success: { paid: true } } }
+    const refused = await connect('StartCallbackExecution', wished)
+    assert.equal(refused.status, 400)
+    assert.match(await refused.text(), /invalid_argument.*paid/)
+    assert.equal((await connect('DescribeCallbackExecution', one)).status, 404)
+  })
+
   test('that come from too many long polls say when to try again', async () => {
     const client = createClient(WorkflowService, transports().grpc as Transport)
     await client.startCallbackExecution({ ...wish('x'), namespace: 'none' }, authorized)

@@ -2,6 +2,7 @@ import { MICROS_PER_SECOND } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
 import { Counter, type Metric, type Metrics } from '../../platform/telemetry/metrics.ts'
 import { type Series, Timings } from '../../platform/telemetry/timings.ts'
+import { loggedProblem } from '../destination/answer/verdict.ts'
 import type { BreakerChange } from '../destination/breaker.ts'
 import type { NamespacePolicies } from '../namespace/namespace-policies.ts'
 import type { StoredRun } from '../run/run.ts'
@@ -19,6 +20,8 @@ export interface DeliveryEventsOptions {
 
 // Whoever starts callbacks names their destinations: beyond this number they are counted together.
 const MOST_DESTINATIONS = 1_000
+// Of which no destination has a name of its own. Namespaces may be made and deleted without end, and what was counted stays.
+const MOST_NAMESPACES = 1_000
 const OTHER = 'other'
 
 /** Tells everybody who wants to know what happens: metrics, the log, and who waits for a run. */
@@ -33,6 +36,7 @@ export class DeliveryEvents {
   })
   readonly #series = new Map<string, Series>()
   readonly #named = new Set<string>()
+  readonly #namedTogether = new Set<string>()
   /** What came of attempts at one destination is mostly the same. */
   readonly #last = new WeakMap<Lane, { namespace: string; outcome: string; series: Series }>()
 
@@ -59,7 +63,8 @@ export class DeliveryEvents {
     if (change === null) return
     const facts = { namespace: lane.namespace, destination: lane.destination, event: EVENTS[change] }
     if (change === 'closed') this.#log.info(facts, 'a destination works again')
-    else this.#log.warn({ ...facts, problem: verdict.message }, 'a destination fails and is left alone for a while')
+    else
+      this.#log.warn({ ...facts, problem: loggedProblem(verdict) }, 'a destination fails and is left alone for a while')
   }
 
   /** Stored: this is how it is now. */
@@ -101,8 +106,8 @@ export class DeliveryEvents {
   }
 
   #findSeries(lane: Lane, outcome: string): Series {
-    const { namespace } = lane
     const destination = this.#nameOf(lane)
+    const namespace = destination === OTHER ? this.#namespaceOf(lane) : lane.namespace
     const key = `${namespace} ${destination} ${outcome}`
     let series = this.#series.get(key)
     if (series === undefined) {
@@ -118,6 +123,13 @@ export class DeliveryEvents {
     if (this.#named.size >= MOST_DESTINATIONS) return OTHER
     this.#named.add(key)
     return destination
+  }
+
+  #namespaceOf({ namespace }: Lane): string {
+    if (this.#namedTogether.has(namespace)) return namespace
+    if (this.#namedTogether.size >= MOST_NAMESPACES) return OTHER
+    this.#namedTogether.add(namespace)
+    return namespace
   }
 }
 

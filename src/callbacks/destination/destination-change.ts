@@ -7,7 +7,8 @@ import type { DestinationChange, StoredDestination } from './store-destinations.
 // As the settings have it.
 const MOST_AT_A_TIME = 100_000
 const MOST_PER_SECOND = 1_000_000
-const INHERITED = ['concurrency', 'rps'] as const
+/** What a destination may have a value of its own for, or follow the settings in. */
+export const INHERITED = ['concurrency', 'rps'] as const
 
 /** What is to be different, checked. */
 export function readDestinationChange(request: UpdateDestinationRequest): DestinationChange {

@@ -9,7 +9,7 @@ import {
   UpdateDestinationRequestSchema,
 } from '../../gen/commonplace/callbacks/v1/callbacks_pb.js'
 import { messageOperation } from '../http/message-operation.ts'
-import { inheritNulls } from './destination-change.ts'
+import { INHERITED, inheritNulls } from './destination-change.ts'
 import type { DestinationService } from './destination-service.ts'
 import type { SendTests } from './send/send-tests.ts'
 
@@ -43,6 +43,7 @@ export function destinationRoutes(
     request: UpdateDestinationRequestSchema,
     response: DestinationSchema,
     adaptJson: inheritNulls,
+    nullable: INHERITED,
     handle: (request, call) => destinations.update(request, call),
   })
 

@@ -98,6 +98,21 @@ test('field names keep their case and may stand in back-quotes, also when they l
   fails('`I = 1', 1, /never closed/)
 })
 
+test('names with hyphens are read as they were declared, and a hyphen before a digit is a sign', () => {
+  const catalogue = fieldCatalogue({ 'customer-id': 'Int', 'a--b': 'Int', 'x-1': 'Int', I: 'Int' })
+  const nameIn = (query: string) => {
+    const { condition } = parseQuery(query, catalogue, { allowsGroupBy: false })
+    return condition !== null && 'field' in condition ? condition.field.name : condition
+  }
+  for (const name of ['customer-id', 'a--b']) {
+    for (const query of [`${name} = 5`, `${name}=-5`, `${name}>-5`, `\`${name}\` = 5`])
+      assert.equal(nameIn(query), name)
+  }
+  assert.equal(nameIn('`x-1` = 5'), 'x-1')
+  assert.equal(nameIn('I BETWEEN-5 AND-1'), 'I')
+  fails('no-such-field = 1', 1, /no field "no-such-field"/)
+})
+
 test('system fields win over attributes of the same name, and CreateTime is StartTime', () => {
   assert.deepEqual(shapeOf('CloseTime = "1970-01-01T00:00:01Z"'), eq('CloseTime', 1_000_000))
   assert.deepEqual(shapeOf('CreateTime = "1970-01-01T00:00:01Z"'), eq('StartTime', 1_000_000))

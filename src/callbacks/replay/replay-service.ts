@@ -24,7 +24,7 @@ import type { ActiveNamespace } from '../namespace/namespace-policies.ts'
 import type { StartRuns } from '../run/start-runs.ts'
 import { countRuns } from '../run/store-list.ts'
 import { findRun } from '../run/store-runs.ts'
-import { checkLength, requireText } from '../wire/check-ids.ts'
+import { checkKeyLength, requireText } from '../wire/check-ids.ts'
 import { alreadyStarted, runNotFound } from '../wire/error-details.ts'
 import { invalid } from '../wire/invalid.ts'
 import { type ValidReplay, validateReplay } from '../wire/validate-requests.ts'
@@ -64,7 +64,7 @@ export class ReplayService {
     const { rules, namespace: entered } = await gate.enter(request.namespace)
     requireEnabled(rules.policy)
     requireText('namespace', request.namespace)
-    checkLength('request_id', request.requestId, rules.policy.max_id_length)
+    checkKeyLength('request_id', request.requestId, rules.policy.max_id_length)
     const { query } = request
     const searchAttributes = namedIn(query, rules.searchAttributes)
     const condition = replayCondition({ query, searchAttributes })
@@ -103,7 +103,11 @@ export class ReplayService {
     const { callbackId, runId, requestId, newCallbackId } = wish
     // The same request again: the run that it started may by now be the latest one of the callback it replays.
     const latest = requestId === '' ? undefined : await findRun(db, namespace.id, newCallbackId, null)
-    if (latest?.requestId === requestId) return latest.runId
+    if (latest?.requestId === requestId) {
+      // Never what it started: that would be a later run than the one it names.
+      if (latest.runId === runId) throw invalid('request_id is the one that started the run: a replay needs its own')
+      return latest.runId
+    }
     const source = await findReplaySource(db, namespace.id, callbackId, runId)
     if (source === undefined) throw runNotFound(callbackId, runId)
     const start = replayStart(cipher, namespace, source, { callbackId: newCallbackId, requestId })

@@ -38,3 +38,14 @@ test('a caller that is cut off at its deadline is answered before it, however li
   }
   assert.equal(waitLimitMs({ long_poll: { timeout: 60_000, buffer: 0 } }, { deadlineMs: 3_000, isCutOff: true }), 2_750)
 })
+
+test('a caller whose library rounds its second up waits for it, and is not answered at once', () => {
+  const policy = { long_poll: { timeout: 60_000, buffer: 1_000 } }
+  for (const [deadlineMs, limit] of [
+    [1_001, 751],
+    [1_010, 760],
+    [1_050, 50],
+  ] as const) {
+    assert.equal(waitLimitMs(policy, { deadlineMs, isCutOff: true }), limit, String(deadlineMs))
+  }
+})

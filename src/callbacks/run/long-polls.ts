@@ -13,6 +13,8 @@ import { transitionCounts } from './store-runs.ts'
 const SHORT_DEADLINE_MS = 1_000
 // How long an answer may take to a caller that would not see a later one.
 const MOST_ON_THE_WAY_MS = 250
+// Clients of Python, C++ and Ruby send a second as 1010 ms: answered at once, they would ask again without pause.
+const ROUNDED_UP = 1.02
 const RETRY_AFTER_SECONDS = 1
 
 export interface LongPollsOptions {
@@ -105,7 +107,7 @@ export function waitLimitMs(
   { deadlineMs, isCutOff = false }: Pick<Call, 'deadlineMs' | 'isCutOff'>,
 ): number {
   if (deadlineMs === null) return limits.timeout
-  const isShort = deadlineMs < SHORT_DEADLINE_MS || deadlineMs <= limits.buffer
+  const isShort = deadlineMs < SHORT_DEADLINE_MS || deadlineMs <= limits.buffer * ROUNDED_UP
   const onTheWay = isCutOff ? Math.min(MOST_ON_THE_WAY_MS, deadlineMs / 4) : 0
   return Math.min(limits.timeout, deadlineMs - Math.max(isShort ? 0 : limits.buffer, onTheWay))
 }

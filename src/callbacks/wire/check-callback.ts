@@ -3,6 +3,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import { isHeaderName } from '../../platform/outbound/header-text.ts'
 import { findTargetProblem, type TargetPolicy } from '../destination/address/find-target-problem.ts'
 import { readTarget, type Target } from '../destination/address/target.ts'
+import { destinationOf, LONGEST_DESTINATION } from '../destination/destination-of.ts'
 import { hasControlCharacters, isHeaderText } from '../destination/send/header-text.ts'
 import type { CallbackPolicy } from '../settings.ts'
 import { invalid } from './invalid.ts'
@@ -41,6 +42,7 @@ function checkUrl(url: string, { policy, targetPolicy }: CallbackRules): Target 
   }
   const { target, problem } = readTarget(url)
   if (problem !== undefined) throw invalid(problem)
+  if (destinationOf(target).length > LONGEST_DESTINATION) throw invalid('callback url has a host that is too long')
   const refusal = findTargetProblem(target, targetPolicy)
   if (refusal !== undefined) throw invalid(refusal)
   return target

@@ -13,6 +13,14 @@ export function checkLength(name: string, value: string, maxBytes: number): void
   if (bytes > maxBytes) throw invalid(`${name} has ${bytes} bytes, which exceeds the limit of ${maxBytes}`)
 }
 
+// An index of PostgreSQL holds 2,704 bytes of a row. On every engine: a dump moves from one to the other.
+const MOST_KEY_BYTES = 2_000
+
+/** Of what is looked up by an index and about to be stored, whatever the namespace allows. */
+export function checkKeyLength(name: string, value: string, maxBytes: number): void {
+  checkLength(name, value, Math.min(maxBytes, MOST_KEY_BYTES))
+}
+
 /** Null when none was given: the latest run is meant. */
 export function readRunId(value: string): string | null {
   if (value === '') return null

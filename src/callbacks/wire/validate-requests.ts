@@ -12,7 +12,7 @@ import { fieldCatalogue } from '../query/fields.ts'
 import { parseQuery } from '../query/parse-query.ts'
 import type { CallbackPolicy } from '../settings.ts'
 import type { AttributeTypes } from './check-attributes.ts'
-import { checkLength, readRunId, requireText } from './check-ids.ts'
+import { checkKeyLength, checkLength, readRunId, requireText } from './check-ids.ts'
 import { invalid } from './invalid.ts'
 import type { ListPosition, Tokens } from './tokens.ts'
 
@@ -88,7 +88,7 @@ export function validateReplay(request: ReplayCallbackExecutionRequest, policy: 
   requireText('source_callback_id', sourceCallbackId)
   const address = validateRunAddress({ namespace, callbackId: sourceCallbackId, runId }, policy)
   checkLength('request_id', requestId, policy.max_id_length)
-  checkLength('callback_id', callbackId, policy.max_id_length)
+  checkKeyLength('callback_id', callbackId, policy.max_id_length)
   return { ...address, requestId, newCallbackId: callbackId === '' ? sourceCallbackId : callbackId }
 }
 

@@ -12,7 +12,7 @@ import { scheduleToClose } from '../state/schedule-to-close.ts'
 import { type AttributeTypes, checkAttributes } from './check-attributes.ts'
 import { type CallbackRules, checkCallback } from './check-callback.ts'
 import { checkCompletion } from './check-completion.ts'
-import { checkLength, requireText } from './check-ids.ts'
+import { checkKeyLength, checkLength, requireText } from './check-ids.ts'
 import { checkDuration, checkRetryPolicy } from './check-times.ts'
 
 /** What holds in the namespace; the server's own values and no attributes where there is no such namespace. */
@@ -51,7 +51,7 @@ export function validateStart(request: StartCallbackExecutionRequest, rules: Sta
   requireText('namespace', namespace)
   requireText('identity', identity)
   requireText('callback_id', callbackId)
-  checkLength('callback_id', callbackId, policy.max_id_length)
+  checkKeyLength('callback_id', callbackId, policy.max_id_length)
   checkLength('identity', identity, policy.max_id_length)
   checkLength('request_id', requestId, policy.max_id_length)
   const { callback, target } = checkCallback(request.callback, rules)

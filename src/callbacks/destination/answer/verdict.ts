@@ -25,6 +25,11 @@ export function terminalFailure(message: string): Verdict {
   return { ...retryableFailure(message), result: 'terminal' }
 }
 
+/** For the log of the server: without the receiver's words, which may repeat what it was sent. */
+export function loggedProblem({ errorType, message }: Verdict): string {
+  return errorType === '' ? message : `handler error (${errorType})`
+}
+
 /** For the log of attempts, which has room for any type that a receiver names. */
 export function attemptOutcome({ errorType, label }: Verdict): string {
   return errorType === '' ? label : `handler-error:${errorType}`

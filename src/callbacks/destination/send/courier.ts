@@ -4,9 +4,10 @@ import { isNotBegun } from '../../../platform/outbound/not-begun.ts'
 import { OutboundClient, type OutboundOptions } from '../../../platform/outbound/outbound-client.ts'
 import type { Exchanged, Outbound } from '../../../platform/outbound/outbound-request.ts'
 import { findTargetProblem } from '../address/find-target-problem.ts'
+import { echoMask } from '../answer/echo-mask.ts'
 import { readAnswer, snippetOf } from '../answer/read-answer.ts'
 import { readError } from '../answer/read-error.ts'
-import { SUCCESS, terminalFailure, type Verdict } from '../answer/verdict.ts'
+import { SUCCESS, terminalFailure } from '../answer/verdict.ts'
 import type { Delivery, DeliveryRequest } from './delivery.ts'
 
 export interface CourierOptions extends OutboundOptions {
@@ -53,10 +54,7 @@ export class Courier {
       ...(signal && { signal }),
     })
     if (isNotBegun(exchanged.error)) throw cannotTry(exchanged.error)
-    const { answer, address } = exchanged
-    const verdict = this.#judge(exchanged, request.maxDelayMs ?? DEFAULT_MAX_DELAY_MS)
-    const snippet = answer === undefined || answer.body.byteLength === 0 ? '' : snippetOf(answer.body)
-    return { verdict, statusCode: answer?.status ?? null, snippet, address }
+    return this.#read(exchanged, request)
   }
 
   /**
@@ -68,10 +66,16 @@ export class Courier {
     await this.#client?.close()
   }
 
-  #judge({ answer, error }: Exchanged, maxDelayMs: number): Verdict {
-    if (answer === undefined) return readError(error)
-    if (answer.status >= 200 && answer.status <= 299) return SUCCESS
-    return readAnswer(answer, this.#clock.now(), maxDelayMs)
+  #read({ answer, error, address }: Exchanged, request: DeliveryRequest): Delivery {
+    if (answer === undefined) return { verdict: readError(error), statusCode: null, snippet: '', address }
+    const { status: statusCode, body } = answer
+    // Most receivers say no more than that they have it.
+    const isDone = statusCode >= 200 && statusCode <= 299 && body.byteLength === 0
+    if (isDone) return { verdict: SUCCESS, statusCode, snippet: '', address }
+    const { headers, maxDelayMs = DEFAULT_MAX_DELAY_MS } = request
+    const mask = echoMask(headers)
+    const verdict = readAnswer(answer, this.#clock.now(), maxDelayMs, mask)
+    return { verdict, statusCode, snippet: snippetOf(body, mask), address }
   }
 }
 

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import type { Answer } from '../../../platform/outbound/outbound-request.ts'
+import { echoMask } from './echo-mask.ts'
+import { readAnswer, snippetOf } from './read-answer.ts'
+
+const SECRETS = {
+  'temporal-callback-token': 'to/ken-1"x',
+  authorization: 'Bearer abc.def',
+  cookie: 'session=12345',
+  'x-api-key': 'key-1234',
+  'x-client-secret': Buffer.from('gehört mir').toString('latin1'),
+}
+
+function maskOf(headers: Record<string, string>) {
+  return echoMask(new Map(Object.entries(headers)))
+}
+
+test('secret values are taken out of what a receiver says, as they were given and as JSON writes them', () => {
+  const mask = maskOf(SECRETS)
+  assert.ok(mask !== undefined)
+  const said = 'to/ken-1"x, Bearer abc.def, abc.def, session=12345, key-1234, gehört mir'
+  assert.equal(mask(said), Array(6).fill('[redacted]').join(', '))
+  assert.equal(mask(JSON.stringify({ token: 'to/ken-1"x' })), '{"token":"[redacted]"}')
+  assert.equal(mask('{"token":"to\\/ken-1\\"x"}'), '{"token":"[redacted]"}')
+  assert.equal(mask('no such order'), 'no such order')
+})
+
+test('other headers, and values too short to be a secret, are left as they are', () => {
+  assert.equal(
+    maskOf({ 'x-tenant': 'tenant-1', 'nexus-operation-state': 'succeeded', 'webhook-id': 'abcdefgh' }),
+    undefined,
+  )
+  assert.equal(maskOf({ 'temporal-callback-token': 't-1', authorization: 'Basic', 'x-key': '' }), undefined)
+})
+
+test('the token is taken out however many other headers there are', () => {
+  const others = Array.from({ length: 500 }, (_, at) => [`x${at}-key`, `value-${at}`])
+  const mask = maskOf({ ...Object.fromEntries(others), 'temporal-callback-token': 'secret-token' })
+  assert.equal(mask?.('secret-token, value-1'), '[redacted], [redacted]')
+})
+
+test('they are in no message, no type of error, no text of a status and no snippet, wherever that is cut', () => {
+  const mask = maskOf({ 'temporal-callback-token': 'secret-token' })
+  const said = {
+    message: 'bad secret-token',
+    metadata: { type: 'nexus.HandlerError' },
+    details: { type: 'secret-token' },
+  }
+  const headers = { 'content-type': 'application/json' }
+  const body = Buffer.from(JSON.stringify(said))
+  const answer: Answer = { status: 400, statusText: '', headers, body, bodyProblem: undefined }
+  const verdict = readAnswer(answer, 0, 1, mask)
+  assert.deepEqual([verdict.errorType, verdict.message], ['[redacted]', 'handler error ([redacted]): bad [redacted]'])
+  const odd = readAnswer({ ...answer, status: 402, statusText: 'secret-token', body: Buffer.from('') }, 0, 1, mask)
+  assert.equal(odd.message, 'unexpected response status: "402 [redacted]"')
+  for (let before = 1000; before < 1030; before++) {
+    const snippet = snippetOf(Buffer.from(`${'x'.repeat(before)}secret-token`), mask)
+    assert.ok(!snippet.includes('secret') && snippet.length <= 1024, String(before))
+  }
+})
+
+test('a secret that is cut in two shows nothing of its first part', () => {
+  const long = 'long-secret-'.repeat(900)
+  const mask = maskOf({ 'temporal-callback-token': long, 'x-key': 'short-secret' })
+  assert.equal(mask?.(long.repeat(4)), '[redacted][redacted]')
+  assert.equal(mask?.('refused: short-sec'), 'refused: [redacted]')
+  assert.equal(mask?.('refused: short-sec of yours, short'), 'refused: short-sec of yours, short')
+  const bearer = maskOf({ authorization: 'Bearer abcdef.ghijkl' })
+  assert.equal(bearer?.('not understood: Bearer'), 'not understood: Bearer')
+  assert.equal(bearer?.('not understood: Bearer abcdef.gh'), 'not understood: Bearer [redacted]')
+})
+
+test('what a receiver means is read before anything is taken out', () => {
+  const mask = maskOf({
+    'temporal-callback-token': 'BAD_REQUEST',
+    'x-key': 'application/json',
+    'y-key': 'nexus.HandlerError',
+  })
+  const said = { message: 'm', metadata: { type: 'nexus.HandlerError' }, details: { type: 'BAD_REQUEST' } }
+  const headers = { 'content-type': 'application/json' }
+  const body = Buffer.from(JSON.stringify(said))
+  const verdict = readAnswer({ status: 500, statusText: '', headers, body, bodyProblem: undefined }, 0, 1, mask)
+  assert.deepEqual([verdict.result, verdict.errorType], ['terminal', 'BAD_REQUEST'])
+})

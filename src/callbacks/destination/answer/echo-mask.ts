@@ -1,0 +1,57 @@
+import { TOKEN_HEADER } from '../literals.ts'
+
+/** The beginning of what a receiver says, without what must stay secret: some repeat the request that they refuse. */
+export type EchoMask = (text: string) => string
+
+const SECRET_ENDINGS = ['-token', '-secret', '-key']
+// Anything shorter is guessed sooner than read, and may be a part of any word.
+const LEAST_CHARACTERS = 6
+// More than is kept of anything, and than one secret has.
+const MOST_CHARACTERS = 16 * 1024
+// A callback has hardly more than two; hundreds of headers with such names only cost time.
+const MOST_SECRETS = 32
+const MASKED = '[redacted]'
+
+/** Of a request with these headers, whose names are in lower case; undefined when none of them is secret. */
+export function echoMask(headers: ReadonlyMap<string, string>): EchoMask | undefined {
+  const secrets = new Set<string>()
+  for (const [name, value] of headers) {
+    if (name !== TOKEN_HEADER && (secrets.size >= MOST_SECRETS || !isSecret(name))) continue
+    for (const form of formsOf(name, value)) secrets.add(form)
+  }
+  if (secrets.size === 0) return undefined
+  // The longest first: "Bearer x" goes as a whole, before the "x" in it.
+  const longestFirst = [...secrets].sort((one, other) => other.length - one.length)
+  // The beginning of "Bearer x" may be the scheme alone, which is no secret.
+  const withoutScheme = longestFirst.filter((secret) => !longestFirst.some((other) => secret.endsWith(` ${other}`)))
+  return (text) => {
+    const start = text.slice(0, MOST_CHARACTERS)
+    const masked = longestFirst.reduce((left, secret) => left.replaceAll(secret, MASKED), start)
+    return withoutScheme.reduce(withoutPieceAtEnd, masked)
+  }
+}
+
+/** Where the text was cut, by us or by who said it, a secret may have been cut with it. */
+function withoutPieceAtEnd(text: string, secret: string): string {
+  const beginning = secret.slice(0, LEAST_CHARACTERS)
+  let at = text.indexOf(beginning, text.length - secret.length)
+  while (at >= 0 && !secret.startsWith(text.slice(at))) at = text.indexOf(beginning, at + 1)
+  return at < 0 ? text : text.slice(0, at) + MASKED
+}
+
+function isSecret(name: string): boolean {
+  return name === 'authorization' || name === 'cookie' || SECRET_ENDINGS.some((ending) => name.endsWith(ending))
+}
+
+/** As it was given, and as JSON writes it; of credentials also without their scheme. */
+function formsOf(name: string, sent: string): string[] {
+  const value = Buffer.from(sent, 'latin1').toString().trim()
+  const values = name === 'authorization' ? [value, value.replace(/^\S+\s+/, '')] : [value]
+  return values.filter(({ length }) => length >= LEAST_CHARACTERS).flatMap(asJsonToo)
+}
+
+function asJsonToo(value: string): string[] {
+  if (!/["\\/]/.test(value)) return [value]
+  const json = JSON.stringify(value).slice(1, -1)
+  return [value, json, json.replaceAll('/', '\\/')]
+}
