@@ -132,11 +132,16 @@ export class DeliveryWorld implements AsyncDisposable {
     return run
   }
 
-  /** The record as soon as it is so. */
+  /** The record as soon as it is so, whichever process made it so. */
   async until(callbackId: string, isSo: (record: RunRecord) => boolean): Promise<RunRecord> {
     for (;;) {
       const run = await this.find(callbackId)
       if (isSo(run.record)) return run.record
+      if (this.db.engine === 'postgres') {
+        // The watch looks for what other processes did when time passes, and here it may stand still.
+        await setImmediate()
+        continue
+      }
       const changed = this.runtime.watch.changed(run.runNumber, run.record.transitionCount, PATIENCE_MS)
       // It may have changed before the watch began.
       const now = await this.find(callbackId)
