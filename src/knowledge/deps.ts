@@ -1,4 +1,3 @@
-import type { Static } from 'typebox'
 import type { Clock } from '../platform/clock/clock.ts'
 import type { JobEngine } from '../platform/jobs/job-engine.ts'
 import type { Logger } from '../platform/logging/logger.ts'
@@ -6,9 +5,7 @@ import type { PersonalData } from '../platform/personal-data/personal-data.ts'
 import type { Database } from '../platform/storage/database.ts'
 import type { SearchIndex } from './search/index/search-index.ts'
 import type { Semantic } from './semantic/semantic.ts'
-import type { knowledgeSettings } from './settings.ts'
-
-export type KnowledgeSettings = Static<typeof knowledgeSettings>
+import type { KnowledgeSettings } from './settings.ts'
 
 /** What the knowledge feature is built from. */
 export interface KnowledgeDeps {

@@ -134,6 +134,24 @@ describe('PUT /entities/{id} of a note that is there', () => {
     assert.ok(!headOf(edited).includes('status'))
   })
 
+  test('keeps the zeros at the end of a decimal, as a create does', async () => {
+    const text = (python: string) => `---\npython: ${python} # used\nlist: [1.50]\ntags: [2.0]\n---\nbody`
+    const wish = { title: 'Decimals', content: text('3.10') }
+    const made = await notes.create(wish)
+    const kept = 'python: 3.10\nlist:\n- 1.50\ntags:\n- '
+    assert.ok(headOf(made).includes(`${kept}'2.0'\n`), made.content)
+    const { python, list, tags } = made.entity_metadata as Record<string, unknown>
+    assert.deepEqual([python, list, tags], [3.1, [1.5], ['2.0']])
+    assert.equal((await notes.put(made.external_id, wish, 200)).body.version, 1)
+    const other = (await notes.put(made.external_id, { ...wish, content: text('3.20') }, 200)).body
+    assert.ok(headOf(other).includes(kept.replace('3.10', '3.20')), other.content)
+    // The same number, spelled in another way, is another text.
+    const short = (await notes.put(made.external_id, { ...wish, content: text('3.200') }, 200)).body
+    assert.deepEqual([short.version, headOf(short).includes('python: 3.200\n')], [3, true])
+    const bodyOnly = (await notes.put(made.external_id, { title: 'Decimals', content: 'new' }, 200)).body
+    assert.equal(headOf(bodyOnly), headOf(short))
+  })
+
   test('keeps the type unless the request says one', async () => {
     const { external_id: id } = await notes.create({ title: 'Typed', note_type: 'person' })
     assert.equal((await notes.put(id, { title: 'Typed', content: 'x' }, 200)).body.note_type, 'person')

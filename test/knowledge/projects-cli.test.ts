@@ -58,7 +58,7 @@ test('a deleted project is listed as such and comes back', async () => {
 test('a deleted project comes back by the name it had, unless several had it', async () => {
   const { id } = JSON.parse(await ok('create', 'Twin', '--json'))
   await ok('delete', 'twin')
-  assert.match(await ok('restore', 'Twin'), /^restored Twin/)
+  assert.match(await ok('restore', 'tWIN'), /^restored Twin/)
   await ok('delete', 'twin')
   const other = JSON.parse(await ok('create', 'Twin', '--json')).id as string
   await ok('delete', 'twin')
@@ -66,7 +66,7 @@ test('a deleted project comes back by the name it had, unless several had it', a
   assert.equal(unclear.status, 1)
   assert.ok(unclear.stderr.includes(id) && unclear.stderr.includes(other), unclear.stderr)
   const unknown = await project('restore', 'Nobody')
-  assert.match(unknown.stderr, /Nobody/)
+  assert.match(unknown.stderr, /No deleted project was called "Nobody": see "project list --deleted"/)
 })
 
 test('with --delete-notes the notes are gone when the command ends, and it says how far it is', async () => {

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { after, before, describe, test } from 'node:test'
+import { SEARCH_FILE } from '../../src/platform/storage/open.ts'
 import { postgresUnavailable } from '../support/postgres.ts'
 import { NotesApi, type WireNote } from './notes-api.ts'
 import { marked, search, titles, untilEmbedded, type WireAnswer } from './search-api.ts'
@@ -99,6 +102,35 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       assert.equal(await first('books'), 'Atomic Habits')
       assert.equal(await first('book'), 'Atomic Habits')
       assert.equal(await first('persons'), 'Anna')
+    })
+
+    /** Six hundred passages of one note, and twelve notes that are less near. */
+    const cellar = async (name: string): Promise<NotesApi> => {
+      const other = await notes.project(name)
+      const bottles = Array.from({ length: 600 }, (_, n) => `- [bottle] cider of apples, number ${n}\n`).join('')
+      await untilEmbedded(other, await other.create({ title: 'Bottles', content: bottles }))
+      for (let n = 0; n < 12; n++) {
+        const metadata = { tags: ['fruit'] }
+        const fruit = { title: `Fruit ${n}`, content: 'Pears ripen on the shelf.', entity_metadata: metadata }
+        await untilEmbedded(other, await other.create(fruit))
+      }
+      return other
+    }
+
+    test('what passes the filters is found behind hundreds of nearer passages that do not', async () => {
+      const other = await cellar('Cellar')
+      for (const mode of ['vector', 'hybrid']) {
+        const asked = { text: 'cider of apples', retrieval_mode: mode, entity_types: ['entity'], min_similarity: 0 }
+        const pages = async (rest: Record<string, unknown>) => {
+          const first = await search(other, { ...asked, ...rest })
+          const second = await search(other, { ...asked, ...rest }, { query: '?page=2' })
+          assert.deepEqual([first.has_more, second.has_more], [true, false], mode)
+          return [...titles(first), ...titles(second)]
+        }
+        const fruits = Array.from({ length: 12 }, (_, n) => `Fruit ${n}`).sort()
+        assert.deepEqual((await pages({ tags: ['fruit'] })).sort(), fruits, mode)
+        assert.deepEqual((await pages({})).sort(), ['Bottles', ...fruits], mode)
+      }
     })
 
     test('a text of which the model knows no word finds by words alone, not whatever else is unknown', async () => {
@@ -301,5 +333,18 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       await notes.api.post(`/v2/${notes.projectId}/inspect/chunks`, 404, { body: { identifier: 'No such note' } })
       await notes.api.post(`/v2/${notes.projectId}/inspect/chunks`, 422, { body: {} })
     })
+
+    // The last one: other searches would wait until the index is there again.
+    if (engine === 'sqlite')
+      test('what passes the filters is found by meaning also while the index of words is damaged', async () => {
+        const other = await cellar('Damp cellar')
+        const asked = { text: 'cider of apples', retrieval_mode: 'vector', entity_types: ['entity'], min_similarity: 0 }
+        const found = async () => titles(await search(other, { ...asked, tags: ['fruit'] })).length
+        assert.equal(await found(), 10)
+        const file = new DatabaseSync(join(notes.server.dataDir, SEARCH_FILE), { defensive: false })
+        file.exec(`update note_search_data set block = x'${'ff'.repeat(100)}' where id >= 10`)
+        file.close()
+        assert.equal(await found(), 10)
+      })
   })
 }

@@ -188,6 +188,16 @@ test('a question is asked once; after a failure the next ones are not asked at a
   assert.equal((await provider.embed(['text'], 'document')).length, 1)
 })
 
+test('a service that asked for an hour of patience is asked questions again as soon as it embeds notes', async () => {
+  await using provider = await open()
+  server.answer = () => ({ status: 429, headers: { 'retry-after': '3600' }, body: {} })
+  await failure(provider, 'query')
+  server.answer = () => undefined
+  await failure(provider, 'query')
+  await provider.embed(['text'], 'document')
+  assert.equal((await provider.embed(['text'], 'query')).length, 1)
+})
+
 test('a key that is refused is not tried again, and the message says which setting to correct', async () => {
   await using provider = await open()
   server.answer = () => ({ status: 401, body: { error: { message: `wrong key ${KEY}` } } })

@@ -93,6 +93,30 @@ eachDatabase('searching by words', (context) => {
     ])
   })
 
+  test('a phrase stands in one heading, not in the end of one and the beginning of the next', async () => {
+    const manuals = await SearchedNotes.open(notes.db, 'manuals')
+    const manual = '# Quick overview\n\nWhat it is.\n\n# Installation guide\n\nHow to get it.\n'
+    // The second is too long for the places of all its words.
+    const long = `${manual}${'so it goes '.repeat(300)}`
+    await manuals.add([manual, long].map((body, index) => ({ id: 200 + index, title: `Manual ${index}`, body })))
+    const found = async (text: string) => (await manuals.notes(text)).toSorted()
+    assert.deepEqual(await found('"overview installation"'), [])
+    assert.deepEqual(await found('overview-installation'), [])
+    assert.deepEqual(await found('manual NOT "overview installation"'), [200, 201])
+    assert.deepEqual(await found('"quick overview" installation-guid'), [200, 201])
+    assert.deepEqual(await found('"overview" "installation guide"'), [200, 201])
+  })
+
+  test('a phrase does not begin in the path and end in the permalink', async () => {
+    const other = await SearchedNotes.open(notes.db, 'branches')
+    const bodies = ['Nothing.', 'so it goes '.repeat(300), 'Ähnlich.']
+    await other.add(bodies.map((body, index) => ({ id: 210 + index, body, permalink: `main/über/git-${index}` })))
+    assert.deepEqual(await other.notes('"211 main"'), [])
+    assert.deepEqual(await other.notes('"210 main" OR 212/main'), [])
+    assert.deepEqual((await other.notes('"main uber git"')).toSorted(), [210, 211, 212])
+    assert.deepEqual(await other.notes('place/211 main/uber'), [211])
+  })
+
   test('kinds narrow a search', async () => {
     const { rows, total } = await notes.text('milk', { kinds: ['relation'] })
     assert.deepEqual([rows.map(({ noteId, kind }) => [noteId, kind]), total], [[[2, 'relation']], 1])

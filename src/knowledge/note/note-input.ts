@@ -1,5 +1,5 @@
 import { AppError } from '../../platform/errors/app-error.ts'
-import type { KnowledgeSettings } from '../deps.ts'
+import type { KnowledgeSettings } from '../settings.ts'
 import { type ParsedBody, readBody } from '../text/body/parse-body.ts'
 import { trimBlankLines } from '../text/body/trim-blank-lines.ts'
 import { cleanMetadata } from '../text/frontmatter/clean-metadata.ts'
@@ -34,6 +34,8 @@ export interface PreparedNote {
   metadata: Metadata
   /** Keys to take away. */
   removed: readonly string[]
+  /** The frontmatter as it was sent; null without one. */
+  sentYaml: string | null
   body: string
   /** The same with the blank lines around it, as it was sent. */
   sentBody: string
@@ -61,6 +63,7 @@ export async function prepareNote(input: NoteInput, settings: KnowledgeSettings)
     permalink: permalinkOf(own),
     metadata: without({ ...own, ...given }, [...OWN_KEYS, ...removed]),
     removed,
+    sentYaml: yaml,
     body: ownBody,
     sentBody,
     parsed: await readBody(ownBody),

@@ -6,11 +6,13 @@ import { retitle } from '../text/edit/retitle.ts'
 import {
   composeText,
   editYaml,
+  hasOwnSpelling,
   type JsonValue,
   type Metadata,
   parseEditedYaml,
   parseStoredYaml,
   replaceYaml,
+  spelledAs,
   splitText,
 } from '../text/frontmatter/frontmatter.ts'
 import { permalinkOf, titleOf, typeOf } from '../text/frontmatter/note-metadata.ts'
@@ -40,7 +42,8 @@ export function newState(note: PreparedNote, permalink: string | null): NoteStat
   const { filePath, body, parsed } = note
   const own = { title: note.title, type: note.noteType ?? DEFAULT_TYPE, ...(permalink !== null && { permalink }) }
   const metadata = { ...own, ...note.metadata }
-  return { ...stateOf(metadata, filePath), content: composeText(metadata, body), body, parsed }
+  const content = asSpelled(note, composeText(metadata, body))
+  return { ...stateOf(metadata, filePath), content, body, parsed }
 }
 
 /** The new body under the old frontmatter, in which only what differs is written anew. */
@@ -55,7 +58,13 @@ export function replacedState(before: NoteWithContent, note: PreparedNote, perma
   const emptied = Object.keys(note.metadata).filter((key) => note.metadata[key] === null)
   const wanted = { ...own, ...Object.fromEntries([...values, ...removed]) }
   const state = withMetadata({ ...old, content: before.content, body, parsed }, wanted, emptied)
-  return { ...state, content: withBody(state.content, body) }
+  return { ...state, content: asSpelled(note, withBody(state.content, body)) }
+}
+
+function asSpelled({ sentYaml }: PreparedNote, content: string): string {
+  if (sentYaml === null || !hasOwnSpelling(sentYaml)) return content
+  const parts = splitText(content)
+  return parts.yaml === null ? content : replaceYaml(parts, spelledAs(sentYaml, parts.yaml)) + parts.body
 }
 
 /** What an edited text says. A text that lost its frontmatter gets the most necessary of it back. */

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { asCode, oneLine, quoted } from './quote.ts'
 
-const BREAKS = ['\n', '\r', '\r\n', '\v', '\f', '\u0085', '\u2028', '\u2029']
+const BREAKS = ['\n', '\r', '\r\n', '\v', '\f', '\x1c', '\x1d', '\x1e', '\u0085', '\u2028', '\u2029']
 const hostile = fc
   .array(fc.constantFrom(...BREAKS, '# ', '> ', '```', '`', '~~~', '    ', '<!--', '-->', '\t', 'a', '😀', '\ud83d'))
   .map((parts) => parts.join(''))
@@ -11,7 +11,7 @@ const hostile = fc
 test('every line of what is quoted is marked, whatever ends a line', () => {
   fc.assert(
     fc.property(hostile, (text) => {
-      for (const line of quoted(text).split(/\r\n|[\n\v\f\r\u0085\u2028\u2029]/)) assert.match(line, /^>/)
+      for (const line of quoted(text).split(/\r\n|[\p{Zl}\p{Zp}]|(?!\t)\p{Cc}/u)) assert.match(line, /^>/)
     }),
   )
   assert.equal(quoted('a\n\n# b\u2028c'), '> a\n>\n> # b\n> c')

@@ -2,7 +2,8 @@
  * What notes say, put into a text of ours so that it stays theirs: nothing in it can begin a line of its own. A fence could be closed
  * from inside and an indent be outdone by a list; a mark on each line cannot.
  */
-const LINE_BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/
+// Whatever may end a line for anybody: Python's `splitlines`, which many agents use, knows more control characters than others.
+const LINE_BREAK = /\r\n|[\p{Zl}\p{Zp}]|(?!\t)\p{Cc}/u
 const BLANKS = /[\p{Cc}\p{Z}]+/gu
 const BACKTICKS = /`+/g
 

@@ -139,7 +139,10 @@ class OpenAiProvider implements EmbeddingProvider {
     const { clock, timeoutMs } = this.#options
     for (let tries = 1; ; tries++) {
       try {
-        return await this.#ask(texts, 'document', { timeoutMs, signal })
+        const vectors = await this.#ask(texts, 'document', { timeoutMs, signal })
+        // It works again: questions need not wait until then, which may be an hour.
+        this.#pausedBy = undefined
+        return vectors
       } catch (error) {
         if (!(error instanceof CallFailed) || !error.isTransient || tries === TRIES) throw error
         // One that asks for more patience than this is left alone by whoever wanted the vectors.

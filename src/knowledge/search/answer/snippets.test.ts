@@ -193,6 +193,32 @@ describe('a snippet', () => {
     ])
   })
 
+  test('marks a phrase whose beginning repeats itself: all of it, and no beginning alone', () => {
+    assert.deepEqual(marked('Bora is a wind. On Bora Bora, or bora bora bora, no bora.', '"bora bora"'), [
+      'Bora is a wind. On <Bora> <Bora>, or <bora> <bora> <bora>, no bora.',
+    ])
+    assert.deepEqual(marked('alfa bravo alfa bravo alfa charlie', '"alfa bravo alfa charlie"'), [
+      'alfa bravo <alfa> <bravo> <alfa> <charlie>',
+    ])
+    assert.deepEqual(marked('½, then ½ ½', '"½ ½"'), ['½, then <½> <½>'])
+    assert.deepEqual(marked('東京 a 東京 a b', '"東京 a 東京 a b"'), ['<東京> <a> <東京> <a> <b>'])
+    assert.deepEqual(marked('a 東 a 東 b', '"a 東 b"'), ['a 東 <a> <東> <b>'])
+  })
+
+  test('shows a phrase as a whole, also at the edge of a stretch', () => {
+    for (let gap = 100; gap < 260; gap++) {
+      const shown = marked(`cold brew ${'x'.repeat(gap)} cold brew ${'lorem ipsum '.repeat(60)}`, '"cold brew"')
+      for (const text of shown) assert.doesNotMatch(text.replaceAll('<cold> <brew>', ''), /[<>]/, text)
+      assert.ok(shown[0]?.startsWith('<cold> <brew>'))
+    }
+    const long = Array.from({ length: 32 }, (_, n) => `extraordinary${n}`).join(' ')
+    assert.ok((marked(long, `"${long}"`)[0]?.match(/</g)?.length ?? 0) > 10)
+  })
+
+  test('marks all of a picture that is made of several, some of them alike', () => {
+    assert.deepEqual(marked('Our 👩‍👩‍👧 here', '👩‍👩‍👧'), ['Our <👩‍👩‍👧> here'])
+  })
+
   test('does not mark what was excluded', () => {
     const question = asked({
       kind: 'and',

@@ -66,7 +66,7 @@ function parts(content: string, wanted: WantedWords): Snippet[] {
     const start = Math.max(0, first.start - BEFORE)
     const end = Math.max(start + LENGTH, Math.min(last.end, start + LONGEST))
     chosen.push({ start, end, places: best })
-    left = left.filter((place) => place.end < start || place.start > end + BEFORE)
+    left = left.filter((place) => endOf(place) < start || startOf(place) > end + BEFORE)
   }
   return chosen
     .sort((one, other) => one.start - other.start)
@@ -80,17 +80,32 @@ function parts(content: string, wanted: WantedWords): Snippet[] {
     })
 }
 
+/** A phrase is shown as a whole, unless it is too long for that. */
+function startOf({ start, phrase }: Place): number {
+  return phrase !== undefined && isShort(phrase) ? phrase.start : start
+}
+
+function endOf({ end, phrase }: Place): number {
+  return phrase !== undefined && isShort(phrase) ? phrase.end : end
+}
+
+function isShort({ start, end }: { start: number; end: number }): boolean {
+  return end - start <= LONGEST - BEFORE
+}
+
 /** What fits into one snippet, beginning at the place from which that is worth most. */
 function bestStretch(places: readonly Place[], shown: ReadonlySet<number>): Place[] {
   let best: Place[] = []
   let bestWorth = -1
   for (let from = 0; from < places.length; from++) {
     const first = places[from] as Place
+    if (startOf(first) < first.start && best.length > 0) continue
+    const reach = Math.max(LENGTH - BEFORE, endOf(first) - first.start)
     const stretch = [first]
     const terms = new Set(first.terms)
     for (let next = from + 1; next < places.length; next++) {
       const place = places[next] as Place
-      if (place.end - first.start > LENGTH - BEFORE) break
+      if (endOf(place) - first.start > reach) break
       stretch.push(place)
       for (const term of place.terms) terms.add(term)
     }

@@ -62,6 +62,20 @@ export async function findByFilters(
   return { numbers: all, scores, total: mustCompare ? all.length : limits.rows, isExact: false }
 }
 
+/** Whether the index knows more rows than so many that may pass. Nothing is compared, and nobody waits for the index. */
+export async function mayMorePass(
+  reader: Reader,
+  project: Project,
+  filters: SearchFilters,
+  count: number,
+): Promise<boolean> {
+  const prepared = prepareFilters(filters)
+  if (prepared.kinds === null) return false
+  const { scope } = await passingScope(reader, project, prepared, false)
+  const numbers = await matchingRows(reader, scopeExpression(reader.engine, scope), count + 1)
+  return numbers.length > count
+}
+
 interface RowsByChange {
   found: number[]
   /** The last note that was looked at; null: there is no other. */

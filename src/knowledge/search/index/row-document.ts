@@ -78,15 +78,22 @@ function* wholeVector(row: SearchRow, scope: readonly string[], stems: readonly 
   if (!addMarks(scope)) return null
   for (const [field, weight] of WEIGHTS) {
     if (row[field] === '') continue
-    vector.leaveGap()
     let isFirst = true
-    for (const words of wordsInPieces(row[field])) {
-      if (!isFirst) yield
-      isFirst = false
-      if (!words.every((word) => vector.append(word, weight))) return null
+    for (const text of textsOf(row, field)) {
+      vector.leaveGap()
+      for (const words of wordsInPieces(text)) {
+        if (!isFirst) yield
+        isFirst = false
+        if (!words.every((word) => vector.append(word, weight))) return null
+      }
     }
   }
   return addMarks(stems) ? vector : null
+}
+
+/** What stands in a field, no phrase of which goes on from one to the next. */
+function textsOf(row: SearchRow, field: (typeof WEIGHTS)[number][0]): string[] {
+  return field === 'place' ? row.place.split('\n') : [row[field]]
 }
 
 function* addAll(vector: TextVector, words: readonly string[], as = (word: string) => word): Steps<boolean> {
@@ -117,11 +124,15 @@ function* piecesOf(row: SearchRow): Steps<string[]> {
     if (last.length >= LONGEST_ACROSS) last.shift()
   }
   for (const [field] of WEIGHTS) {
-    for (const words of wordsInPieces(row[field])) {
-      for (const word of words) put(word)
-      yield
+    // In the body, too, and not side by side there. Pieces have no weights by which a phrase could pass them over.
+    if (field === 'headings') continue
+    for (const text of textsOf(row, field)) {
+      for (const words of wordsInPieces(text)) {
+        for (const word of words) put(word)
+        yield
+      }
+      put(null)
     }
-    put(null)
   }
   return [...pieces, piece.toString()]
 }

@@ -23,7 +23,7 @@ export interface SearchRow {
   tags: string
   headings: string
   body: string
-  /** Permalink and path. */
+  /** Path and permalink: no phrase begins on one line and ends on the next. */
   place: string
   /** Words that narrow a search, a blank between each two. */
   scope: string
@@ -89,9 +89,9 @@ export function nameText(note: Pick<Note, 'title' | 'permalink' | 'file_path'>):
   return `${note.title} ${placeText(note)}`
 }
 
-/** The words of a note's place. All of them end in the same three letters, which therefore say nothing. */
+/** The words of a note's place, path and permalink on lines of their own. All paths end in the same three letters, which therefore say nothing. */
 export function placeText({ permalink, file_path: path }: Pick<Note, 'permalink' | 'file_path'>): string {
-  return `${path.endsWith('.md') ? path.slice(0, -3) : path} ${permalink ?? ''}`
+  return `${path.endsWith('.md') ? path.slice(0, -3) : path}\n${permalink ?? ''}`
 }
 
 function noteRow(

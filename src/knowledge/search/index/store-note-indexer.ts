@@ -3,7 +3,7 @@ import type { Note } from '../../note/note.ts'
 import { parseBody } from '../../text/body/parse-body.ts'
 import { splitText } from '../../text/frontmatter/frontmatter.ts'
 import { rowRange } from '../row-number.ts'
-import { columnText } from '../words/search-text.ts'
+import { columnText, linesText } from '../words/search-text.ts'
 import { countWords, markWith } from './row-words.ts'
 import { type SearchRow, searchRows } from './search-rows.ts'
 import { openIndexFile, type StateRow } from './store-index-file.ts'
@@ -224,7 +224,7 @@ export class NoteIndexer {
     // Of parts, too: the type of a plain link stands in no text.
     this.#addWords(words)
     if (place === '') this.#index.change(INSERT_PART, part)
-    else this.#index.change(INSERT_NOTE, [...part, columnText(title), columnText(headings), columnText(place)])
+    else this.#index.change(INSERT_NOTE, [...part, columnText(title), columnText(headings), linesText(place)])
     this.#index.change(PUT_WORDS, [number, mark, bytes])
   }
 

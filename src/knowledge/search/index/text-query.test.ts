@@ -27,6 +27,7 @@ test('what cannot be read is told', () => {
 
 const LOOSE: [expression: string, loose: string | null][] = [
   [`'a' <-> 'b'`, `'a' & 'b'`],
+  [`'a':ABD <-> 'b':*ABD`, `'a' & 'b':*`],
   [`('a' <-> 'b') & '=p1'`, `('a' & 'b') & ('=p1')`],
   [`'a' | ('b' <-> 'c')`, `('a') | ('b' & 'c')`],
   [`'a' & !('b' <-> 'c')`, `('a')`],

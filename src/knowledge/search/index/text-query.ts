@@ -8,8 +8,9 @@ export type TextQuery =
   | { kind: 'and' | 'or'; parts: TextQuery[] }
   | { kind: 'not'; part: TextQuery }
 
-const TOKEN = /'[^']*'(?::\*)?|<->|[&|!()]/g
+const TOKEN = /'[^']*'(?::\*?[A-D]*)?|<->|[&|!()]/g
 const MARK = /^'=/
+const WEIGHTS = /:?[A-D]+$/
 
 export function readTextQuery(expression: string): TextQuery {
   return new QueryReader(expression.match(TOKEN) ?? []).any()
@@ -84,7 +85,8 @@ export function looseExpression(query: TextQuery, wordAs: (text: string) => stri
     case 'word':
       return wordAs(query.text)
     case 'phrase':
-      return query.words.map(wordAs).join(' & ')
+      // Where no places are kept, there are no weights.
+      return query.words.map((word) => wordAs(word.replace(WEIGHTS, ''))).join(' & ')
     case 'not': {
       if (asksFor(query, 'word') || asksFor(query, 'phrase')) return null
       const part = looseExpression(query.part, wordAs)

@@ -2,16 +2,17 @@ import type { Clock } from '../../../platform/clock/clock.ts'
 import { isAppError } from '../../../platform/errors/app-error.ts'
 import type { Logger } from '../../../platform/logging/logger.ts'
 import type { Database, Reader } from '../../../platform/storage/database.ts'
-import type { KnowledgeSettings } from '../../deps.ts'
 import type { Project } from '../../note/note.ts'
 import type { NearChunk } from '../../semantic/search/near-chunk.ts'
 import type { Semantic } from '../../semantic/semantic.ts'
 import { syncedSeq } from '../../semantic/sync/store-changed-since.ts'
+import type { KnowledgeSettings } from '../../settings.ts'
 import { hitObservations } from '../answer/store-search-hits.ts'
 import type { SearchFilters } from '../filter/filters.ts'
 import { categoryFilter } from '../filter/passing-notes.ts'
+import { mayMorePass } from '../find/find-by-filters.ts'
 import { rowsHaving } from '../find/rows-having.ts'
-import { filterNotes, findRows, type Page } from '../find/store-search.ts'
+import { type FoundRow, filterNotes, findRows, type Page } from '../find/store-search.ts'
 import { type Hit, hitKey, type RatedHit } from '../hit.ts'
 import type { SearchIndex } from '../index/search-index.ts'
 import { anyWord } from '../question/any-word.ts'
@@ -65,6 +66,23 @@ export interface RejectedRow extends Pick<Hit, 'noteId' | 'kind' | 'position'> {
   reason: 'below_min_similarity' | 'filtered'
 }
 
+interface NearFound extends Pick<FoundByMeaning, 'modelId' | 'minSimilarity' | 'rejected'> {
+  chunks: readonly NearChunk[]
+  /** What is near enough and passes the filters. */
+  rows: NearRow[]
+  /** There may be more that is near enough. */
+  isCut: boolean
+}
+
+interface FurtherSearch {
+  asked: QuestionVector
+  page: Page
+  /** Those that are looked at besides are added. */
+  depths: number[]
+  /** What the words found. */
+  words: readonly FoundRow[]
+}
+
 const CHUNKS_PER_RESULT = 10
 /** For so many results the same is looked at, whichever page of them is asked for. */
 const FIRST_RESULTS = 50
@@ -91,32 +109,32 @@ export class MeaningSearch {
     mode: 'vector' | 'hybrid',
   ): Promise<FoundByMeaning | null> {
     const depths = this.#depths(page)
-    const depth = depths.at(-1) as number
     const asked = await this.#vectors.vectorOf(project.id, withoutSigns(request))
     if (asked === null) return null
     const isMute = saysNothing(asked)
     if (isMute && mode === 'vector') return null
     // The thread that compares vectors has its question before the words are looked for, which nothing else gets in between.
-    const [near, found, meaning] = await Promise.all([
-      this.#near(project, request, asked, depth),
-      mode === 'hybrid' ? this.#words(project, request, depth) : null,
+    const [first, found, meaning] = await Promise.all([
+      this.#near(project, request, asked, lastOf(depths)),
+      mode === 'hybrid' ? this.#words(project, request, lastOf(depths)) : null,
       mode === 'hybrid' ? this.#wordMeanings() : null,
     ])
-    if (near === null) return null
-    const { chunks, rows, ...shown } = near
+    if (first === null) return null
+    const near = await this.#further(project, request, first, { asked, page, depths, words: found?.rows ?? [] })
+    const { chunks, rows, modelId, minSimilarity, rejected } = near
     const { db, settings } = this.#deps
     const nearKeys = new Set(rows.map(hitKey))
     const fusion = found === null ? 'weighted' : settings.hybrid_fusion
-    const [first = [], ...others] = fuseHits({ chunks, nearKeys, words: found?.rows ?? [] }, depths, fusion)
+    const [best = [], ...others] = fuseHits({ chunks, nearKeys, words: found?.rows ?? [] }, depths, fusion)
     const isExpanded = request.isExpanded ?? settings.graph_expansion
-    const best = await db.read(async (snapshot) => {
+    const ordered = await db.read(async (snapshot) => {
       const isRanked = found !== null && fusion === 'weighted'
       const ranked = isRanked
         ? asWritten(
             request.question,
-            await rankHits(snapshot, project, withoutSigns(request), first, meaning, found.statistics),
+            await rankHits(snapshot, project, withoutSigns(request), best, meaning, found.statistics),
           )
-        : first
+        : best
       if (!isExpanded) return ranked
       const expanded = await expandHits(snapshot, project, ranked, request.filters)
       return withoutExcluded(snapshot, project, request.question, expanded)
@@ -124,21 +142,52 @@ export class MeaningSearch {
     // Which ones are sorted again is the same for every page; those behind them stay where they are.
     const { reranker } = this.#semantic
     const isReranked = reranker !== null && page.offset < reranker.candidates
-    const sorted = isReranked ? await rerankHits(db, reranker, project, withoutSigns(request), best) : best
+    const sorted = isReranked ? await rerankHits(db, reranker, project, withoutSigns(request), ordered) : ordered
     const { question = request.question, isRelaxed = false, isBehind = false } = found ?? {}
     const isDegraded = isMute || isBehind
-    return { ...shown, question, isRelaxed, depth, isExpanded, isDegraded, hits: joinHits([sorted, ...others]) }
+    const hits = joinHits([sorted, ...others])
+    const shown = { modelId, minSimilarity, rejected, question, isRelaxed, isExpanded, isDegraded }
+    return { ...shown, depth: lastOf(depths), hits }
   }
 
   /** How many chunks, and rows by words, are looked at for the first results, for more of them, and so on up to the page. */
   #depths({ limit, offset }: Page): number[] {
     const wanted = Math.min(MOST_CHUNKS, CHUNKS_PER_RESULT * (offset + limit))
     const depths = [Math.min(MOST_CHUNKS, Math.max(this.#deps.settings.vector_k, CHUNKS_PER_RESULT * FIRST_RESULTS))]
-    for (let depth = depths[0] as number; depth < wanted; depths.push(depth)) depth = Math.min(MOST_CHUNKS, 2 * depth)
+    while (lastOf(depths) < wanted) depths.push(deeper(lastOf(depths)))
     return depths
   }
 
-  async #near(project: Project, request: MeaningRequest, asked: QuestionVector, depth: number) {
+  /** Filters leave little of what is nearest, and one long note may be all of it: what comes behind is looked at, too. */
+  async #further(
+    project: Project,
+    request: MeaningRequest,
+    first: NearFound,
+    search: FurtherSearch,
+  ): Promise<NearFound> {
+    const { asked, page, depths, words } = search
+    let near = first
+    while (near.isCut && lastOf(depths) < MOST_CHUNKS) {
+      const found = new Set([...near.rows, ...words].map(hitKey)).size
+      if (found > page.offset + page.limit) break
+      // An index of words that cannot be read now only means that more is looked at in vain.
+      const mayBeMore = await mayMorePass(this.#deps.db, project, request.filters, found).catch(() => true)
+      if (!mayBeMore) break
+      const next = nextDepths(lastOf(depths))
+      const further = await this.#near(project, request, asked, lastOf(next))
+      if (further === null) break
+      depths.push(...next)
+      near = further
+    }
+    return near
+  }
+
+  async #near(
+    project: Project,
+    request: MeaningRequest,
+    asked: QuestionVector,
+    depth: number,
+  ): Promise<NearFound | null> {
     const { modelId, provider, vector } = asked
     const { db, settings, searchIndex } = this.#deps
     const synced = await syncedSeq(db, { projectId: project.id, modelId })
@@ -152,7 +201,8 @@ export class MeaningSearch {
       const near = all.filter(({ similarity }) => similarity >= minSimilarity)
       const passed = await passing(snapshot, project, near, request.filters)
       const rows = await withoutExcluded(snapshot, project, request.question, passed)
-      return { modelId, minSimilarity, chunks, rows, rejected: rejected(all, near, rows) }
+      const isCut = nearest.length >= depth && (nearest.at(-1)?.similarity ?? 0) >= minSimilarity
+      return { modelId, minSimilarity, chunks, rows, isCut, rejected: rejected(all, near, rows) }
     })
   }
 
@@ -188,6 +238,20 @@ export class MeaningSearch {
     )
     return { question: main.question, isRelaxed: some !== null, isBehind, rows, statistics }
   }
+}
+
+/** The next depth is always the same, so that a page for which more is looked at changes nothing before it. */
+function deeper(depth: number): number {
+  return Math.min(MOST_CHUNKS, 2 * depth)
+}
+
+/** Looking again costs more than looking further. */
+function nextDepths(depth: number): number[] {
+  return [...new Set([deeper(depth), deeper(deeper(depth))])]
+}
+
+function lastOf(depths: readonly number[]): number {
+  return depths.at(-1) as number
 }
 
 /** What is embedded: the question without its signs, where it has any. */

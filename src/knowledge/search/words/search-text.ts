@@ -49,6 +49,8 @@ const PRIVATE_USE = 0xe000
 const PRIVATE_USE_SIZE = 6400
 // What a picture is written as begins so: unicode61 takes no picture for a letter.
 export const PICTURE_MARK = '\uf8ff'
+// A word for unicode61, and none of ours.
+const LINE_END = ' \uf8ff '
 const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]+`, 'gu')
 const NOT_UNSPACED = new RegExp(`[^${UNSPACED_SCRIPTS}]`, 'gu')
 const UNSPACED_STRETCH = new RegExp(
@@ -62,6 +64,11 @@ const BEHIND_ALPHABETS = /[\u0e00-\u109f\u1100-\uffff]/
 /** For a column of SQLite's index. */
 export function columnText(text: string): string {
   return NOT_PLAIN.test(text) || hasLongWord(text) ? indexWords(text).join(' ') : text
+}
+
+/** Likewise, with something between the lines that nobody asks for: no phrase begins on one and ends on the next. */
+export function linesText(text: string): string {
+  return text.split('\n').map(columnText).join(LINE_END)
 }
 
 /** Whether a word of a plain text has to be cut. What looks like a letter here may be none, which does no harm. */

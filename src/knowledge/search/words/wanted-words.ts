@@ -12,6 +12,8 @@ export interface Place {
   end: number
   /** Which words of the question it has. */
   terms: number[]
+  /** Where all of the phrase stands that it is a part of. */
+  phrase?: { start: number; end: number }
 }
 
 interface WantedWord {
@@ -30,8 +32,8 @@ interface WantedPhrase {
   parts: readonly PhrasePart[]
   /** Of its first part; the others have the next ones. */
   term: number
-  /** The places that have its first parts. */
-  begun: Place[]
+  /** Places that have its first parts, one list for each beginning that may still go on: `bora bora` begins at every `bora`. */
+  begun: Place[][]
 }
 
 /** Letters of a script without spaces. */
@@ -75,9 +77,13 @@ export class WantedWords {
         continue
       }
       const terms: number[] = []
-      for (const wanted of this.#at(found)) {
-        if (wanted.phrase === null) terms.push(wanted.term)
-        else goOn(wanted, wanted.phrase, found, text, places)
+      for (const own of found.words) {
+        const parts = new Map<WantedPhrase, WantedWord[]>()
+        for (const wanted of this.#meant(own)) {
+          if (wanted.phrase === null) terms.push(wanted.term)
+          else parts.set(wanted.phrase, [...(parts.get(wanted.phrase) ?? []), wanted])
+        }
+        for (const [phrase, words] of parts) goOn(phrase, words, found, text, places)
       }
       if (terms.length > 0) places.push({ start: found.start, end: found.end, terms })
       if (places.length >= MOST_PLACES) break
@@ -131,27 +137,27 @@ export class WantedWords {
     this.#byFirst.set(first, others)
   }
 
-  *#at({ words }: WordPlace): Generator<WantedWord> {
-    for (const own of words) {
-      for (const wanted of this.#byFirst.get(own.charCodeAt(0)) ?? []) {
-        if (isMeant(own, wanted)) yield wanted
-      }
+  *#meant(own: string): Generator<WantedWord> {
+    for (const wanted of this.#byFirst.get(own.charCodeAt(0)) ?? []) {
+      if (isMeant(own, wanted)) yield wanted
     }
   }
 }
 
-/** One more word of a phrase, where all words before it stand beside it; the last one completes it. */
+/** A word that is these of a phrase: each beginning that it stands beside goes on with it, and all others end. */
 function goOn(
-  { term, index }: WantedWord,
   phrase: WantedPhrase,
+  words: readonly WantedWord[],
   found: WordPlace,
   text: string,
   places: Place[],
 ): void {
-  const isNext = index > 0 && phrase.begun.length === index && isBesideLast(phrase, found, text)
-  if (!isNext && index > 0) return
-  if (!isNext) phrase.begun = []
-  addPart(phrase, { start: found.start, end: found.end, terms: [term] }, places)
+  const before = phrase.begun
+  phrase.begun = []
+  for (const { term, index } of words) {
+    const place = { start: found.start, end: found.end, terms: [term] }
+    addPart(phrase, index, place, before, text, places)
+  }
 }
 
 /** Likewise. Between its first and its last part a phrase has whole runs only. */
@@ -159,15 +165,15 @@ function goOnInRun(phrase: WantedPhrase, run: UnspacedRun, text: string, places:
   if (!phrase.parts.some(({ isRun }) => isRun)) return
   let from = 0
   for (const letters of run.letters.split(' ')) {
-    for (const index of new Set([phrase.begun.length, 0])) {
-      const part = phrase.parts[index] as PhrasePart
-      if (!part.isRun || !isPartOf(letters, part.text, index, phrase)) continue
+    const parts = [...phrase.parts.entries()].filter(
+      ([index, { text: wanted, isRun }]) => isRun && isPartOf(letters, wanted, index, phrase),
+    )
+    const before = phrase.begun
+    if (parts.length > 0) phrase.begun = []
+    for (const [index, part] of parts) {
       const start = index === 0 ? from + letters.length - part.text.length : from
       const place = { ...run.placeOf(start, start + part.text.length), terms: [phrase.term + index] }
-      if (index > 0 && !isBesideLast(phrase, place, text)) continue
-      if (index === 0) phrase.begun = []
-      addPart(phrase, place, places)
-      break
+      addPart(phrase, index, place, before, text, places)
     }
     from += letters.length + 1
   }
@@ -178,11 +184,24 @@ function isPartOf(letters: string, wanted: string, index: number, { parts }: Wan
   return index === parts.length - 1 ? letters.startsWith(wanted) : letters === wanted
 }
 
-function addPart(phrase: WantedPhrase, place: Place, places: Place[]): void {
-  phrase.begun.push(place)
-  if (phrase.begun.length < phrase.parts.length) return
-  places.push(...phrase.begun)
-  phrase.begun = []
+/** A part with this index begins the phrase, or goes on with what begins so; the last one completes it. */
+function addPart(
+  phrase: WantedPhrase,
+  index: number,
+  place: Place,
+  before: readonly Place[][],
+  text: string,
+  places: Place[],
+): void {
+  const begun = index === 0 ? [] : before.find((parts) => parts.length === index && isBeside(parts, place, text))
+  if (begun === undefined) return
+  const parts = [...begun, place]
+  if (parts.length < phrase.parts.length) {
+    phrase.begun.push(parts)
+    return
+  }
+  const whole = { start: (parts[0] as Place).start, end: place.end }
+  for (const part of parts) places.push({ ...part, phrase: whole })
 }
 
 function placesInRuns({ term, choices }: WantedRun, runs: readonly UnspacedRun[]): Place[] {
@@ -214,8 +233,8 @@ function isOfStem(own: string, word: string, stem: string): boolean {
   return own[1] === word[1] && (stemOf(own) ?? own) === stem
 }
 
-function isBesideLast({ begun }: WantedPhrase, { start }: { start: number }, text: string): boolean {
-  const last = begun.at(-1)
+function isBeside(parts: readonly Place[], { start }: { start: number }, text: string): boolean {
+  const last = parts.at(-1)
   const end = last?.end ?? 0
   // One sign may be several words, as ½ is.
   if (last?.start === start) return true

@@ -50,6 +50,20 @@ test('keeps as text what a number cannot hold', () => {
   })
 })
 
+test('takes a number for what is written where a text is meant', () => {
+  assert.deepEqual(
+    parseYaml('title: 1.10\ntype: 2.0\ntags: [python, 3.10, 5, 1e3]\naliases:\n- 0x10\nversion: 3.10\n'),
+    {
+      title: '1.10',
+      type: '2.0',
+      tags: ['python', '3.10', 5, '1e3'],
+      aliases: ['0x10'],
+      version: 3.1,
+    },
+  )
+  assert.deepEqual(parseYaml('of: {tags: [3.10]}\n'), { of: { tags: [3.1] } })
+})
+
 test('takes tagged values for what is written', () => {
   assert.deepEqual(
     parseYaml('a: !!binary aGk=\nb: !custom x\nc: !!str 12\nd: !!set {x, y}\ne: !!timestamp 2026-01-31\n'),
@@ -80,6 +94,13 @@ test('refuses what is not a mapping', () => {
   refuses('- a\n- b\n', /not a list of keys/)
   refuses('just text\n', /not a list of keys/)
   refuses('\nSome text\n\n', /not a list of keys/)
+})
+
+test('says what to change in the text, not how to call a library', () => {
+  refuses('a: 1\n...\nb: 2\n', /line \d: more follows behind its end/)
+  refuses('a: 1\n--- b\nc: 2\n', /line \d: more follows behind its end/)
+  refuses('a: {{title}}\n', /line 1: a key is not a text; quote a value that begins with/)
+  refuses('? [a, b]\n: c\n', /line 1: a key is not a text/)
 })
 
 test('names the line of what is not YAML', () => {

@@ -1,4 +1,14 @@
-import { isAlias, isMap, isScalar, LineCounter, parseDocument, type Scalar, type YAMLMap, type YAMLSeq } from 'yaml'
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  LineCounter,
+  parseDocument,
+  type Scalar,
+  type YAMLMap,
+  type YAMLParseError,
+  type YAMLSeq,
+} from 'yaml'
 import { dropUnstorable } from '../clean-text.ts'
 import type { JsonValue, Metadata } from './metadata.ts'
 import {
@@ -11,6 +21,9 @@ import {
   tooDeep,
   type YamlBounds,
 } from './yaml-bounds.ts'
+
+// What these say is text, even where it looks like a number: the tag 3.10 is not 3.1.
+const TEXTS = new Set(['title', 'type', 'tags', 'aliases'])
 
 // Values that stand in the text never come near; only aliases of aliases do.
 const MAX_VALUES = 100_000
@@ -77,7 +90,14 @@ export function parseYamlDocument(yaml: string, bounds: YamlBounds) {
   const problem = document.errors[0]
   if (problem === undefined) return document
   if (problem.message.includes('call stack')) throw tooDeep()
-  throw badYaml(`line ${lines.linePos(problem.pos[0]).line}: ${problem.message.split('\n', 1)[0]}`)
+  throw badYaml(`line ${lines.linePos(problem.pos[0]).line}: ${messageOf(problem)}`)
+}
+
+/** Where the library would advise whoever calls it, the writer of the text is told what to change. */
+function messageOf({ code, message }: YAMLParseError): string {
+  if (code === 'NON_STRING_KEY') return 'a key is not a text; quote a value that begins with { or [, as "{{title}}"'
+  if (code === 'MULTIPLE_DOCS') return 'more follows behind its end, a line that begins with ... or ---'
+  return message.split('\n', 1)[0] as string
 }
 
 /** The library makes an error of each of many thousand problems, of which one is told; where they happened takes nearly all of the time. */
@@ -103,6 +123,7 @@ class Reading {
   readonly #bounds: YamlBounds
   #values = 0
   #characters = 0
+  #isText = false
 
   constructor(bounds: YamlBounds) {
     this.#bounds = bounds
@@ -118,6 +139,7 @@ class Reading {
         this.#anchors.set(key.anchor, { value: name, values: 1, characters: name.length })
       }
       this.#characters += name.length
+      if (depth === 1) this.#isText = TEXTS.has(name)
       result[name] = this.#value(value, depth)
     }
     return result
@@ -138,7 +160,7 @@ class Reading {
   }
 
   #plainValue(node: unknown, depth: number): JsonValue {
-    if (isScalar(node)) return scalarValue(node)
+    if (isScalar(node)) return scalarValue(node, this.#isText)
     if (depth >= MAX_DEPTH) throw tooDeep()
     if (isMap(node)) return this.mapping(node, depth + 1)
     return (node as YAMLSeq).items.map((item) => this.#value(item, depth + 1))
@@ -160,12 +182,12 @@ class Reading {
   }
 }
 
-function scalarValue({ value, source }: Scalar): JsonValue {
+function scalarValue({ value, source }: Scalar, isText: boolean): JsonValue {
   if (typeof value === 'string') return dropUnstorable(value)
   if (typeof value === 'boolean' || value === null) return value
   if (typeof value !== 'number') return dropUnstorable(source ?? String(value))
   // What a number cannot hold stays as it is written: .inf, .nan, long identifiers, post codes such as 01234, phone numbers.
-  const isHeld = Number.isFinite(value) && (String(value) === source || !isDigits(source))
+  const isHeld = Number.isFinite(value) && (String(value) === source || !(isText || isDigits(source)))
   return isHeld || source === undefined ? value : source
 }
 
