@@ -30,10 +30,12 @@ test('config shows that a secret is set, not what it is', async () => {
   const env = {
     COMMONPLACE_ADMIN_TOKEN: 'x'.repeat(40),
     COMMONPLACE_DATABASE_URL: 'postgres://ada:hunter2@localhost/kb',
+    COMMONPLACE_KNOWLEDGE__EMBEDDING_URL: 'https://api.example.org/v1?version=3&key=hunter2',
   }
   const yaml = asYaml(await loadSettings({ mode: 'serve', env, cwd: tempDir() }))
   assert.match(yaml, /^ {2}admin_token: "\*\*\*" # environment$/m)
   assert.match(yaml, /^ {2}database_url: postgres:\/\/ada:\*\*\*@localhost\/kb # environment$/m)
+  assert.match(yaml, /^ {2}embedding_url: https:\/\/api\.example\.org\/v1\?version=3&key=\*\*\* # environment$/m)
   assert.doesNotMatch(yaml, /hunter2|xxxx/)
 })
 

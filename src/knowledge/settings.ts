@@ -47,7 +47,13 @@ export const knowledgeSettings = group(
     ),
     embedding_batch_size: integer({ description: 'Texts embedded in one call.', default: 32, min: 1, max: 2048 }),
     embedding_url: orNull(
-      text({ ...WEB_URL, description: 'Address of the `openai` provider.', example: 'https://api.example.org/v1' }),
+      text({
+        ...WEB_URL,
+        description: 'Address of the `openai` provider.',
+        example: 'https://api.example.org/v1',
+        // Some services take their key in it.
+        secret: 'url',
+      }),
     ),
     embedding_api_key: orNull(
       text({ description: 'Key for the `openai` provider.', example: 'a-key-from-the-provider', secret: 'all' }),
@@ -123,6 +129,7 @@ export const knowledgeSettings = group(
         ...WEB_URL,
         description: 'Address of the reranking service, with or without `/rerank` at its end.',
         example: 'https://api.example.org/v1',
+        secret: 'url',
       }),
     ),
     reranker_model: orNull(
