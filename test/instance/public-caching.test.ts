@@ -28,7 +28,7 @@ function raw(url: string, headers: Record<string, string> = {}, method = 'GET'):
 eachPublicWorld('caching of the public face', (world) => {
   test('what a caller has is not sent again, however it says so', async () => {
     await world().publishTerms('Terms', dayFromNow(0))
-    for (const path of [...Object.values(ENDPOINTS), '/api/v1/instance/languages', '/about']) {
+    for (const path of [...Object.values(ENDPOINTS), '/api/v1/instance/languages', '/about', '/openapi.json']) {
       const { headers } = await world().get(path)
       const etag = headers.get('etag') as string
       assert.match(etag, /^W\/"[\w-]{20,}"$/, path)

@@ -19,6 +19,9 @@ export function sendHook({ surface, etag }: SendOptions): onSendHookHandler<unkn
     if (isUsers) useWantedType(request, reply)
     if (payload === null || payload === undefined) return done(null)
     const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
+    const isPackable = !(isWhole && payload.length < MIN_COMPRESSED_BYTES) && isCompressible(reply)
+    // A 304 says it, too.
+    if (isPackable) varyBy(reply, 'Accept-Encoding')
     if (etag && isWhole && reply.statusCode === 200) {
       if (!reply.hasHeader('etag')) reply.header('etag', weakETag(payload))
       if (matchesNone(request.headers['if-none-match'], reply.getHeader('etag') as string)) {
@@ -26,9 +29,7 @@ export function sendHook({ surface, etag }: SendOptions): onSendHookHandler<unkn
         return done(null, null)
       }
     }
-    if (isWhole && payload.length < MIN_COMPRESSED_BYTES) return done(null)
-    if (!isCompressible(reply)) return done(null)
-    varyBy(reply, 'Accept-Encoding')
+    if (!isPackable) return done(null)
     const coding = codingFor(request.headers['accept-encoding'])
     if (coding === null) return done(null)
     if (isWhole) {
