@@ -4,6 +4,7 @@ import { sql } from 'kysely'
 import { notesByIds } from '../../src/knowledge/context/store-context.ts'
 import { backlinksOf } from '../../src/knowledge/link/backlinks.ts'
 import { deleteNames, findNames, insertNames } from '../../src/knowledge/link/store-names.ts'
+import { boundRelations } from '../../src/knowledge/link/store-relations.ts'
 import { bindRelations, waitingRelations } from '../../src/knowledge/link/store-waiting-relations.ts'
 import { hitNotes } from '../../src/knowledge/search/answer/store-search-hits.ts'
 import { searchedNotes } from '../../src/knowledge/search/find/store-search-notes.ts'
@@ -49,9 +50,10 @@ eachDatabase('plans of links', ({ open }) => {
         await waitingRelations(reader, notes.project.id, column, ['a', 'b', 'c'], { from_id: 0, position: -1 })
       }
       await relationsOf(reader, note)
+      await boundRelations(reader, note.id, -1)
       await backlinksOf(reader, notes.project, note, { page: 2, pageSize: 10 })
     })
-    assert.equal(plans.length, 7)
+    assert.equal(plans.length, 8)
     for (const plan of plans) {
       assert.doesNotMatch(plan, SCAN)
       assert.doesNotMatch(plan, NAMES_SCAN)
@@ -65,6 +67,7 @@ eachDatabase('plans of links', ({ open }) => {
     await notes.db.write(async (tx) => {
       const watched = watchedReader(tx)
       await findNames(watched.reader, notes.project.id, ['target', 'other', 'third'])
+      await boundRelations(watched.reader, note.id, -1)
       const { writer, statements } = watchedWriter(tx)
       await bindRelations(writer, [{ from_id: note.id, position: 1, to_id: note.id, anchor: null }])
       assert.equal(statements.length, 2)

@@ -189,6 +189,26 @@ eachDatabase('links', ({ open }) => {
     assert.deepEqual(await notes.edges(), ['b/log.md -links_to-> b/part/One.md'])
   })
 
+  test('an edge of a relative link survives the move of its note, and edits after it, until another note has the name', async () => {
+    const notes = await LinkedNotes.open(await open())
+    await notes.add({ path: 'a/part/One.md', title: 'Something else', permalink: null })
+    const many = Array.from({ length: 1500 }, (_, at) => `- r${at} [[Something else]]`).join('\n')
+    const log = await notes.add({ path: 'a/log.md', body: `${many}\n\n[[part/One#there]]` })
+    const moved = await notes.rename(log, { file_path: 'b/log.md' })
+    const body = `[[Nowhere]] [[part/One]] [[part/One#there]]\n\n${many}\n\n- needs [[part/One#there]]`
+    const edges = async () => (await notes.edges()).filter((edge) => edge.startsWith('b/log.md') && !/-r\d/.test(edge))
+    await notes.rewrite(moved, body)
+    const kept = ['links_to-> "Nowhere"', 'links_to-> "part/One"', 'links_to-> a/part/One.md', 'needs-> a/part/One.md']
+    assert.deepEqual(
+      await edges(),
+      kept.map((edge) => `b/log.md -${edge}`),
+    )
+    assert.equal((await relationsOf(notes.db, moved)).relations.at(-1)?.anchor, 'there')
+    await notes.add({ path: 'b/part/One.md', title: 'Nearer', permalink: null })
+    await notes.rewrite(moved, '[[part/One#there]]')
+    assert.deepEqual(await edges(), ['b/log.md -links_to-> b/part/One.md'])
+  })
+
   test('thousands of relations that wait for one name are bound in one change', async () => {
     const notes = await LinkedNotes.open(await open())
     const links = (from: number) => Array.from({ length: 1500 }, (_, at) => `- r${from + at} [[Wanted]]`).join('\n')

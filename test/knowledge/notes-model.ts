@@ -189,7 +189,7 @@ export class NotesModel {
     retire(note.retired.permalinks, before.permalink, note.permalink)
     retire(note.retired.paths, before.path, note.path)
     retire(note.retired.titles, before.title, note.title)
-    if (!isSameList(before.links, note.links)) note.bound = this.#boundLinks(note)
+    if (!isSameList(before.links, note.links)) note.bound = this.#boundLinks(note, note.bound)
     else if (before.path !== note.path) {
       for (const link of note.bound) if (link.to === null) this.#bind(link, note.path)
     }
@@ -197,7 +197,8 @@ export class NotesModel {
     this.#record(note, change, note.version)
   }
 
-  #boundLinks({ links, path }: ModelNote): Bound[] {
+  /** A link that means no note keeps the one that it was bound to. */
+  #boundLinks({ links, path }: ModelNote, before: readonly Bound[] = []): Bound[] {
     const first = new Map<string, Bound>()
     for (const { type, text } of links) {
       const read = readTarget(text)
@@ -205,6 +206,8 @@ export class NotesModel {
       const { name, target } = read
       const link: Bound = { type, name, target, to: null, anchor: null }
       this.#bind(link, path)
+      const kept = before.find((old) => old.name === name && old.to !== null)
+      if (link.to === null && kept !== undefined) Object.assign(link, { to: kept.to, anchor: kept.anchor })
       first.set(`${type} ${name}`, link)
     }
     return [...first.values()]

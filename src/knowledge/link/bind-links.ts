@@ -16,6 +16,7 @@ import { type FoundLinkNames, resolveAsks } from './resolve-exactly.ts'
 import { type Choice, choose, namesWith } from './resolver.ts'
 import type { NamedNote } from './store-names.ts'
 import {
+  boundRelations,
   deleteRelations,
   insertRelations,
   isSameRelation,
@@ -54,10 +55,11 @@ export async function replaceRelations(
   const sourcePath = note.file_path
   const asks = links.map(({ target, name }) => ({ target, name, sourcePath }))
   // Neither needs the other: PostgreSQL is asked for both at once.
-  const [choices, stored] = await Promise.all([
+  const [named, stored] = await Promise.all([
     links.length === 0 ? [] : resolveAsks(tx, project, asks, { found }),
     isNew ? [] : storedRelations(tx, note.id, -1),
   ])
+  const choices = await keepBound(tx, note.id, links, named, stored)
   const targets = choices.map((choice) => (choice !== null && 'note' in choice ? choice.note : null))
   const rows = await inTurns(rowsOf(note, links, choices), () => tx.breathe())
   // Whoever appends a line changes no link before it.
@@ -65,6 +67,30 @@ export async function replaceRelations(
   await insertRelations(tx, note, first === 0 ? rows : rows.slice(first))
   touchNotes(tx, [note.id, ...targets.flatMap((target) => (target === null ? [] : [target.id]))])
   return views(note, rows, targets)
+}
+
+/**
+ * A link that names nothing any more, as one relative to a folder that its note has left, goes on leading to the note that it is
+ * bound to: an edit takes no edge away whose link it leaves.
+ */
+async function keepBound(
+  tx: Transaction,
+  noteId: number,
+  links: readonly ParsedLink[],
+  choices: readonly Choice[],
+  firstStored: readonly RelationRow[],
+): Promise<readonly Choice[]> {
+  const lost = new Set(links.filter((_link, at) => choices[at] === null).map(({ name }) => name))
+  const isBound = firstStored.some(({ to_id: to, to_name: name }) => to !== null && lost.has(name))
+  if (lost.size === 0 || (!isBound && firstStored.length < RELATIONS_AT_ONCE)) return choices
+  const kept = new Map<string, Choice>()
+  let position: number | undefined = -1
+  while (position !== undefined) {
+    const bound = await boundRelations(tx, noteId, position)
+    for (const { to_name: name, anchor, ...note } of bound) if (lost.has(name)) kept.set(name, { note, anchor })
+    position = bound.length < RELATIONS_AT_ONCE ? undefined : bound.at(-1)?.position
+  }
+  return choices.map((choice, at) => choice ?? kept.get(links[at]?.name ?? '') ?? null)
 }
 
 /** How many of the rows are stored already, the first of which are given; what is stored behind them is gone. */

@@ -42,6 +42,30 @@ export function storedRelations(reader: Reader, fromId: number, after: number): 
   return reader.run(ownRows, { fromId, after })
 }
 
+/** A link of a note and the note that it leads to. */
+type BoundRelation = NoteRef & Pick<RelationRow, 'position' | 'to_name' | 'anchor'>
+
+// Each note is looked up by itself: of a table that it does not know yet, PostgreSQL would rather read all of it.
+const boundRows = statement<{ fromId: number; after: number }, BoundRelation>(
+  (_query, p, engine) => sql`
+    select position, to_name, anchor, notes.id, notes.external_id, notes.title, notes.permalink, notes.file_path
+    from (
+      select position, to_name, anchor, to_id from relations
+      where from_id = ${p('fromId')} and to_id is not null and position > ${p('after')}
+      order by position limit ${sql.lit(RELATIONS_AT_ONCE)}
+    ) bound ${
+      engine === 'sqlite'
+        ? sql`cross join notes on notes.id = bound.to_id`
+        : sql`cross join lateral (select * from notes where notes.id = bound.to_id limit 1) as notes`
+    }
+    order by position`,
+)
+
+/** The next links of a note that lead to one, repeats included, beginning behind a position. */
+export function boundRelations(reader: Reader, fromId: number, after: number): Promise<BoundRelation[]> {
+  return reader.run(boundRows, { fromId, after })
+}
+
 export function isSameRelation(one: RelationRow, other: RelationRow): boolean {
   return COLUMNS.every((column) => one[column] === other[column])
 }
