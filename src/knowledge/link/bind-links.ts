@@ -81,8 +81,9 @@ async function keepBound(
   firstStored: readonly RelationRow[],
 ): Promise<readonly Choice[]> {
   const lost = new Set(links.filter((_link, at) => choices[at] === null).map(({ name }) => name))
+  if (lost.size === 0) return choices
   const isBound = firstStored.some(({ to_id: to, to_name: name }) => to !== null && lost.has(name))
-  if (lost.size === 0 || (!isBound && firstStored.length < RELATIONS_AT_ONCE)) return choices
+  if (!isBound && firstStored.length < RELATIONS_AT_ONCE) return choices
   const kept = new Map<string, Choice>()
   let position: number | undefined = -1
   while (position !== undefined) {
