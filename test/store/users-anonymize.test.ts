@@ -146,6 +146,29 @@ eachDatabase('anonymization', ({ open, openAgain, engine }: DatabaseContext) => 
     assert.deepEqual(created[0]?.actor.id, bob)
   })
 
+  it('blanks what others called the tokens and keys of the person, also those that are gone', async () => {
+    const db = await open()
+    const { service, operator, person, organizationId, users, credentials, clock } = await anonymizing(db)
+    const [ada, bob] = [await person(ADA), await person('bob@example.org')]
+    const expiresAt = clock.now() + 1_000_000_000
+    for (const userId of [ada, bob]) {
+      const named = { userId, name: `of ${userId}`, scopes: null }
+      await credentials.createToken(operator, { ...named, expiresAt })
+      const { applicationKey } = await credentials.createKeyPair(operator, named)
+      await credentials.revoke(operator, { id: applicationKey.id })
+      await users.disable(operator, { userId })
+    }
+    await service.anonymize(operator, [ada])
+    const { events } = await listAudit(db, organizationId, {}, { limit: 100 })
+    const made = events.filter(({ changes }) => 'owner' in changes)
+    const blank = { owner: {}, name: {}, scopes: {} }
+    const bobs = { owner: { new: bob }, name: { new: `of ${bob}` }, scopes: { new: null } }
+    assert.deepEqual(
+      made.map(({ changes }) => changes),
+      [bobs, bobs, blank, blank],
+    )
+  })
+
   it('reaches every event of somebody who did a lot, and copes with any value', async () => {
     const db = await open()
     const { service, operator, person, organizationId } = await anonymizing(db)

@@ -93,7 +93,7 @@ async function blank(tx: Transaction, column: Column, positions: readonly number
   await (column === 'actor_id' ? client : client.where('actor_id', 'is', null)).execute()
 }
 
-/** Keys and tokens of the person: those that are there, and those that the log remembers the person made. */
+/** Keys and tokens of the person: those that are there, and those that the log remembers, made by the person or for it. */
 export async function keysOf(tx: Transaction, organizationId: OrganizationId, id: UserId): Promise<Set<string>> {
   const ids = new Set<string>()
   for (const table of ['application_keys', 'access_tokens'] as const) {
@@ -103,9 +103,9 @@ export async function keysOf(tx: Transaction, organizationId: OrganizationId, id
     .selectFrom('audit_events')
     .select('target_id')
     .where('organization_id', '=', organizationId)
-    .where('actor_id', '=', id)
     .where('action', 'in', ['key.created', 'token.created'])
     .where('target_type', 'in', ['application_keys', 'personal_access_tokens'])
+    .where(({ eb, or }) => or([eb('actor_id', '=', id), eb('changes', 'like', `%"owner":{"new":"${id}"}%`)]))
     .execute()
   for (const { target_id: target } of made) if (target !== null) ids.add(target)
   return ids

@@ -30,11 +30,19 @@ test('finds the users and the addresses that a document mentions', () => {
   assert.deepEqual(mentionsIn(''), [])
 })
 
+test('finds an address whole that holds what stands between others', () => {
+  const errors = ["A user with email o'brien@example.org already exists", 'Write to Bob <bob@example.org>, please']
+  const mentions = mentionsIn(JSON.stringify({ errors }))
+  for (const email of ["o'brien@example.org", 'bob@example.org'])
+    assert.ok(mentions.includes(emailMention(email)), email)
+})
+
 test('finds the addresses that a simple expression would find', () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'B', '@', '@', ' ', ',', '<', '.'), maxLength: 30 })
   fc.assert(
     fc.property(text, (text) => {
-      const expected = [...text.matchAll(/[^\s@"'<>(),;:]+@[^\s@"'<>(),;:]+/g)].map(([email]) => emailMention(email))
+      const simple = [/[^\s@]+@[^\s@]+/g, /[^\s@"'<>(),;:]+@[^\s@"'<>(),;:]+/g]
+      const expected = simple.flatMap((one) => [...text.matchAll(one)].map(([email]) => emailMention(email)))
       assert.deepEqual(mentionsIn(JSON.stringify({ text })), [...new Set(expected)])
     }),
   )

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 
-// What stands between addresses, in a sentence or a list.
-const BETWEEN = /[\s"'<>(),;:]+/
+// What stands between addresses, in a sentence or a list. An address may hold all of these but blanks, as o'brien@ does: both are tried.
+const BETWEEN = [/\s+/, /[\s"'<>(),;:]+/]
 
 export function userMention(id: string): string {
   return `user ${id}`
@@ -36,7 +36,7 @@ export function mentionsIn(body: string): string[] {
  */
 function* emailsIn(text: string): Generator<string> {
   if (!text.includes('@')) return
-  for (const word of text.split(BETWEEN)) {
+  for (const word of BETWEEN.flatMap((between) => text.split(between))) {
     const parts = word.split('@')
     for (let at = 0; at + 1 < parts.length; at++) {
       if (parts[at] === '' || parts[at + 1] === '') continue
