@@ -5,6 +5,7 @@ import { MICROS_PER_SECOND } from '../../src/platform/clock/clock.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { resolveRole, resolveUser, ServiceAccountService } from '../../src/users/index.ts'
+import { type LinkPurpose, mintLink, takeLink } from '../../src/users/invitation/user-links.ts'
 import { verifyPassword } from '../../src/users/sign-in/password.ts'
 import { findPasswordHash } from '../../src/users/sign-in/store-passwords.ts'
 import { UserService } from '../../src/users/user/user-service.ts'
@@ -249,6 +250,24 @@ eachDatabase('users', ({ open, openAgain }) => {
     const events = await db.query.selectFrom('audit_events').selectAll().execute()
     assert.doesNotMatch(JSON.stringify(events), /words make it|argon2/)
     assert.deepEqual((await actions(db)).slice(-2), ['user.updated', 'user.updated'])
+  })
+
+  test('a password that an operator sets ends the links under which another one could be chosen', async () => {
+    const { users, operator, administratorId: userId, db, clock } = await installed(await open())
+    const purposes = ['setup', 'password_reset', 'email_verification'] as const
+    const minted = (purpose: LinkPurpose) => ({ userId, purpose, ttlMs: 60_000, now: clock.now() })
+    const tokens = await db.write(async (tx) => {
+      const made: [LinkPurpose, string][] = []
+      for (const purpose of purposes) made.push([purpose, await mintLink(tx, minted(purpose))])
+      return made
+    })
+    await users.setPassword(operator, { userId, password: 'four words make it' })
+    const good = await db.write(async (tx) => {
+      const taken: LinkPurpose[] = []
+      for (const [purpose, token] of tokens) if (await takeLink(tx, purpose, token, clock.now())) taken.push(purpose)
+      return taken
+    })
+    assert.deepEqual(good, ['email_verification'])
   })
 
   test('every change names who did it, in the same transaction', async () => {

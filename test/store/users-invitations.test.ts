@@ -184,6 +184,14 @@ eachDatabase('invitations', ({ open }) => {
     await assert.rejects(invitations.lookUp({ token }), notValid)
   })
 
+  it('revokes the invitation of a user whom an operator makes Active', async () => {
+    const { users, operator, pending, invite, invitations } = await invitationBench(await open())
+    const userId = await pending('ada@example.org')
+    const { invitation } = await invite(userId)
+    await users.enable(operator, { userId, vouchedFor: true })
+    assert.equal((await invitations.get(operator, { id: invitation.id })).state, 'revoked')
+  })
+
   it('lists newest first, by status and by user, with counts that match', async () => {
     const { clock, operator, pending, invite, invitations } = await invitationBench(await open())
     const ids = []

@@ -1,5 +1,5 @@
 import type { ClientInfo } from '../../platform/audit/audit-change.ts'
-import { type AuditActor, actor, recordAudit } from '../../platform/audit/record.ts'
+import { type AuditActor, actor } from '../../platform/audit/record.ts'
 import type { Principal, UserId } from '../../platform/auth/principal.ts'
 import { hashSecret } from '../../platform/auth/secrets.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
@@ -7,7 +7,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import type { JobEngine } from '../../platform/jobs/job-engine.ts'
 import { jobKind } from '../../platform/jobs/job-kind.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
-import { dropLinks, type TakenLink, takeLink } from '../invitation/user-links.ts'
+import { type TakenLink, takeLink } from '../invitation/user-links.ts'
 import { requirePerson } from '../look-up.ts'
 import type { MailOutbox } from '../mail/mail-outbox.ts'
 import { findOrganizationId } from '../store-installation.ts'
@@ -16,8 +16,9 @@ import { findUser, findUserByEmail } from '../user/store-users.ts'
 import type { User } from '../user/user.ts'
 import { hashPassword, verifyPassword } from './password.ts'
 import { passwordProblem } from './password-rules.ts'
+import { replacePassword } from './replace-password.ts'
 import type { SessionService } from './session-service.ts'
-import { findPasswordHash, setPasswordHash } from './store-passwords.ts'
+import { findPasswordHash } from './store-passwords.ts'
 
 export interface PasswordServiceOptions {
   db: Database
@@ -55,7 +56,7 @@ export class PasswordService {
 
   /** By the token of a reset or set-up link. Every session of the user ends. */
   async confirmReset(input: { token: string; password: string }, client?: ClientInfo): Promise<User> {
-    const { db, sessions } = this.#options
+    const { db, clock, sessions } = this.#options
     this.#refuseBad('data.attributes.password', input.password, '')
     // Before it is known whether the token is good: hashing is slow, and a transaction must not wait for it.
     const hash = await hashPassword(input.password)
@@ -64,7 +65,7 @@ export class PasswordService {
       // A refusal rolls back, so the link can be used again.
       this.#refuseBad('data.attributes.password', input.password, user.email)
       const by: AuditActor = { kind: 'user', id: user.id, method: 'link', credentialId: null }
-      await this.#store(tx, user, hash, by, client)
+      await replacePassword(tx, user, { hash, by, now: clock.now() }, client)
       await sessions.endSessions(tx, user, { by }, client)
       return user
     })
@@ -72,7 +73,7 @@ export class PasswordService {
 
   /** The caller's other sessions end. */
   async change(principal: Principal, input: { current: string; new: string }, client?: ClientInfo): Promise<void> {
-    const { db, sessions } = this.#options
+    const { db, clock, sessions } = this.#options
     if (principal.userId === null) throw new AppError('permission_denied', 'Only a user has a password')
     const user = await requirePerson(db, principal, principal.userId)
     this.#refuseBad('data.attributes.new', input.new, user.email)
@@ -84,20 +85,11 @@ export class PasswordService {
       // Somebody else changed it meanwhile: what was proved is no longer the current one.
       if ((await findPasswordHash(tx, now.id)) !== known) throw wrongPassword()
       const by = actor(principal)
-      await this.#store(tx, now, hash, by, client)
+      await replacePassword(tx, now, { hash, by, now: clock.now() }, client)
       const isSession = principal.method === 'session' || principal.method === 'cookie'
       const except = isSession && principal.credentialId !== null ? principal.credentialId : undefined
       await sessions.endSessions(tx, now, { by, except }, client)
     })
-  }
-
-  async #store(tx: Transaction, user: User, hash: string, by: AuditActor, client?: ClientInfo): Promise<void> {
-    await setPasswordHash(tx, user.id, hash, this.#options.clock.now())
-    // Whoever holds an older link does not get another word.
-    await dropLinks(tx, user.id, ['password_reset', 'setup'])
-    // That it changed is all that may be known of it.
-    const target = { type: 'passwords', id: user.id }
-    await recordAudit(tx, { organizationId: user.organizationId, action: 'user.updated', actor: by, target, client })
   }
 
   async #takeLink(tx: Transaction, token: string): Promise<User> {

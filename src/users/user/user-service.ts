@@ -1,6 +1,7 @@
 /** What can be done with users. Who may do it is declared where the operation is; what nobody may do stands here. */
 
 import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
+import { actor } from '../../platform/audit/record.ts'
 import type { RoleId } from '../../platform/auth/managed-roles.ts'
 import type { Principal, UserId } from '../../platform/auth/principal.ts'
 import type { Micros } from '../../platform/clock/clock.ts'
@@ -9,12 +10,13 @@ import { newId } from '../../platform/ids/uuid.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
 import { deleteSessionsOf } from '../credential/store-credentials.ts'
 import { requireManager } from '../guards.ts'
+import { revokeInvitations } from '../invitation/revoke-invitations.ts'
 import { refuseAnonymized, requirePerson, requireRole, requireRoles, requireUser } from '../look-up.ts'
 import { giveRole, takeRole } from '../role/role-membership.ts'
 import { rolesOfUsers } from '../role/store-roles.ts'
 import { hashPassword } from '../sign-in/password.ts'
 import { passwordProblem } from '../sign-in/password-rules.ts'
-import { setPasswordHash } from '../sign-in/store-passwords.ts'
+import { replacePassword } from '../sign-in/replace-password.ts'
 import { acceptEmail } from './accept-email.ts'
 import { refuseToDisable, revokeAccess } from './disable-user.ts'
 import { insertUser, listUsersByEmail, type UserPage, updateUser } from './store-users.ts'
@@ -133,11 +135,15 @@ export class UserService {
       const status = statusWhenEnabled({ verified })
       const changed = user.status === 'Disabled' || (user.status === 'Pending' && status === 'Active')
       if (changed) await this.#setStatus(tx, principal, user, { status, verified }, client)
+      if (changed && status === 'Active') {
+        const by = { organizationId: user.organizationId, actor: actor(principal), client }
+        await revokeInvitations(tx, { ...by, userIds: [user.id], now: this.#options.clock.now() })
+      }
       return changed ? { ...user, status, verified, changed } : { ...user, changed }
     })
   }
 
-  /** Every session of the user ends: whoever had got in with the old password is out. */
+  /** Every session of the user ends: whoever had got in with the old password is out, and stays out. */
   async setPassword(
     principal: Principal,
     input: { userId: UserId; password: string },
@@ -150,11 +156,8 @@ export class UserService {
     const hash = await hashPassword(input.password)
     await db.write(async (tx) => {
       const user = await requirePerson(tx, principal, input.userId)
-      await setPasswordHash(tx, user.id, hash, clock.now())
+      await replacePassword(tx, user, { hash, by: actor(principal), now: clock.now() }, client)
       await deleteSessionsOf(tx, user.id)
-      // That it changed is all that may be known of it.
-      const target = { type: 'passwords', id: user.id }
-      await auditChange(tx, principal, { action: 'user.updated', target }, client)
       changes.announce(tx)
     })
   }
