@@ -1,4 +1,5 @@
 import { Command } from 'commander'
+import { InstanceChanges, instancePersonalData } from '../instance/index.ts'
 import { AppError } from '../platform/errors/app-error.ts'
 import { JobEngine } from '../platform/jobs/job-engine.ts'
 import { PersonalData } from '../platform/personal-data/personal-data.ts'
@@ -29,12 +30,16 @@ export function anonymizeCommand(): Command {
 }
 
 async function anonymize(context: IdentityContext, { id }: User): Promise<void> {
-  const { principal, clock } = context
+  const { db, principal, clock } = context
+  const changes = new InstanceChanges(db)
   const personalData = new PersonalData()
-  personalData.join(...usersPersonalData({ clock }))
+  // All that a server has: what is left behind here, nobody finds later by the name or the address.
+  personalData.join(...usersPersonalData({ clock }), ...instancePersonalData({ changes }))
   // Never started: what it is asked to do later is left to the server.
   const jobs = new JobEngine(context)
-  const { errors } = await new AnonymizeService({ ...context, jobs, personalData }).anonymize(principal, [id])
+  const { errors } = await new AnonymizeService({ ...context, jobs, personalData })
+    .anonymize(principal, [id])
+    .finally(() => changes.close())
   const [refused] = errors
   if (refused !== undefined) throw new AppError('failed_precondition', refused.error)
 }

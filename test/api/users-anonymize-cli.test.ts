@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
+import type { UserId } from '../../src/platform/auth/principal.ts'
 import { runCommand } from '../cli/run-command.ts'
+import { openCallers } from '../support/callers.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { client, type TestClient } from '../support/test-client.ts'
 
@@ -35,6 +37,23 @@ describe('commonplace user anonymize', () => {
     const { body } = await admin.get(`/api/v2/audit/events?${query}`, 200)
     const [event] = body.data
     assert.deepEqual([event.attributes.actor.auth_method, event.attributes.actor.user_id], ['cli', null])
+  })
+
+  test('erases what every part of the server keeps, such as the public contact', async () => {
+    const email = 'dora@example.org'
+    const id = await create(email)
+    await admin.patch('/api/v1/admin/instance', 200, { body: { contact: { user: 'dora', email } } })
+    assert.equal((await anonymize(email, '--yes')).status, 0)
+    await using callers = await openCallers(server)
+    const { query } = callers.db
+    const settings = await query.selectFrom('instance_settings').selectAll().execute()
+    const names = await query
+      .selectFrom('account_names')
+      .selectAll()
+      .where('user_id', '=', id as UserId)
+      .execute()
+    const events = await query.selectFrom('audit_events').select('changes').execute()
+    assert.doesNotMatch(JSON.stringify([settings, names, events]), /dora/)
   })
 
   test('answers with the id alone: the address is not shown again', async () => {

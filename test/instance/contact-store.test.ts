@@ -152,6 +152,24 @@ eachDatabase('the contact of the instance', ({ open }) => {
     assert.ok(!JSON.stringify([stored, events]).includes('ada'))
   })
 
+  test('a contact that was erased beside this process is no longer shown when the person is erased once more', async () => {
+    const world = await adminWorld(await open())
+    const email = 'ada@example.org'
+    const ada = await person(world, email)
+    await world.settings.patch(world.operator, { contact: { user: email, email } })
+    await world.db.write(async (tx) => {
+      await tx.query.deleteFrom('instance_settings').execute()
+      await tx.query.updateTable('users').set({ anonymized_at: 1 }).where('id', '=', ada).execute()
+    })
+    let renewed = 0
+    world.changes.listen(() => void renewed++)
+    await world.db.write(async (tx) => {
+      const person = { id: ada, organizationId: world.organizationId, email: '', handle: '' }
+      for (const part of instancePersonalData(world)) await part.erase(tx, person)
+    })
+    assert.equal(renewed, 1)
+  })
+
   test('who is anonymized is forgotten in what earlier versions wrote to the log, too', async () => {
     const world = await adminWorld(await open())
     const email = 'ada@example.org'
