@@ -130,4 +130,19 @@ eachDatabase('sessions of a user', ({ open, openAgain }) => {
     await requireRecentSignIn(db, { ...caller, method: 'token' }, clock.now())
     await authenticator.close()
   })
+
+  test('the own address needs a recent sign-in by whatever way it is changed; that of others does not', async () => {
+    const clock = new FakeClock()
+    const { person, signIn, principal, users, authenticator } = await accounts(await open(), clock)
+    const [ada, bob] = [await person(ADA, 'admin'), await person('bob@example.org')]
+    const caller = await principal((await signIn(ADA)).session.token)
+    await clock.advance(601_000)
+    const email = 'new@example.org'
+    for (const own of [true, undefined]) {
+      const change = users.update(caller, { userId: ada, email, own })
+      await assert.rejects(change, { code: 'permission_denied', message: /^Sign in again/ })
+    }
+    assert.equal((await users.update(caller, { userId: bob, email })).email, email)
+    await authenticator.close()
+  })
 })

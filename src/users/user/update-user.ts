@@ -53,7 +53,7 @@ export async function changeUser(
     refuseAnonymized(user)
     const changed = changedUser(user, { ...update, email })
     if (update.disabled === true) await refuseToDisable(tx, principal, user)
-    if (changed.email !== user.email) await judgeEmail(tx, options, principal, user, changed.email, update.own === true)
+    if (changed.email !== user.email) await judgeEmail(tx, options, principal, user, changed.email)
     return isSame(user, changed) ? user : store(tx, options, principal, user, changed, client)
   }
   // Two who take the same address at the same moment: the index lets one of them through.
@@ -98,10 +98,10 @@ async function judgeEmail(
   principal: Principal,
   user: User,
   email: string,
-  isOwn: boolean,
 ): Promise<void> {
   acceptEmail(email, settings.allowed_email_domains)
-  if (isOwn) await requireRecentSignIn(tx, principal, clock.now())
+  // Also by the way that administrators have to everybody's.
+  if (principal.userId === user.id) await requireRecentSignIn(tx, principal, clock.now())
   else await refuseForeignEmail(tx, principal, user)
   if (user.serviceAccount) return
   const holder = await findUserByEmail(tx, user.organizationId, email)
