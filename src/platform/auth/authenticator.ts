@@ -42,8 +42,8 @@ export interface AuthenticatorOptions {
   onAccepted?(principal: Principal, now: Micros): void
 }
 
-// Other nodes may learn of a change through nothing but this age, so it bounds how long a revoked right lives on.
-const CACHE_MS = 1_000
+/** How long a revoked right lives on at most: other nodes may learn of a change through nothing but this age. */
+export const OLDEST_RIGHTS_MS = 1_000
 const CACHE_FOUND = 10_000
 const CACHE_MISSING = 2_000
 const CACHE_TEXTS = 1_000
@@ -76,8 +76,13 @@ export class DatabaseAuthenticator implements Authenticator {
   constructor(options: AuthenticatorOptions) {
     const { db, clock, log, changes, sessionIdleMs } = options
     this.#options = options
-    this.#cache = new LookUpCache({ clock, maxAgeMs: CACHE_MS, maxFound: CACHE_FOUND, maxMissing: CACHE_MISSING })
-    this.#recent = new RecentTexts({ clock, maxAgeMs: CACHE_MS, maxSize: CACHE_TEXTS })
+    this.#cache = new LookUpCache({
+      clock,
+      maxAgeMs: OLDEST_RIGHTS_MS,
+      maxFound: CACHE_FOUND,
+      maxMissing: CACHE_MISSING,
+    })
+    this.#recent = new RecentTexts({ clock, maxAgeMs: OLDEST_RIGHTS_MS, maxSize: CACHE_TEXTS })
     // A short idle limit needs fresher times, or a session in use would look idle to another node.
     const everyMs = Math.max(1_000, Math.min(RECORD_EVERY_MS, sessionIdleMs / 10))
     this.#usage = new UsageRecorder({ db, clock, log, everyMs })

@@ -3,8 +3,10 @@ import type { TSchema } from 'typebox'
 import { idempotentHooks } from './answer/idempotent.ts'
 import { sendHook } from './answer/send-hook.ts'
 import { PAGE_HEADERS } from './connection/header-blocks.ts'
+import { isOpen } from './entry/access.ts'
 import { guard } from './entry/guard.ts'
 import type { RateRule } from './entry/rate-rules.ts'
+import { judgeSlowAgain } from './entry/still-allowed.ts'
 import type { AnyOperation, Idempotent, OperationOptions, OperationSchema, RawBody } from './operation-options.ts'
 import type { HttpPlatform } from './platform.ts'
 import { routeLabel } from './route/route-label.ts'
@@ -21,6 +23,8 @@ export function operation<const S extends OperationSchema>(
   refuseMistakes(platform, options)
   platform.operations.set(options.operationId, options)
   const label = routeLabel(platform, options.operationId, options.url)
+  const methods = [method, ...(options.alsoBy ?? [])]
+  const hasBody = methods.some((name) => name !== 'GET')
   const hooks = {
     onRequest: guard(platform, {
       access: options.access,
@@ -31,9 +35,9 @@ export function operation<const S extends OperationSchema>(
       headerBlock: options.page ? PAGE_HEADERS : undefined,
       cacheControl: options.cacheControl ?? (isPublic(options) ? null : 'private, no-cache'),
     }),
+    ...(hasBody && !isOpen(options.access) ? { preValidation: judgeSlowAgain } : {}),
     ...sendHooks(platform, options),
   }
-  const methods = [method, ...(options.alsoBy ?? [])]
   for (const url of [options.url, ...(options.aliases ?? [])]) {
     const entry = platform.paths.at(url, () => new Map())
     for (const name of methods) entry.set(name, options)

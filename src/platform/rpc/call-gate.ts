@@ -21,7 +21,6 @@ export interface GateDeps extends HandlerRuntime {
   /** Told about callers with good credentials who lack the permission. Must not throw. */
   onDenied?(denial: Denial): void
   accessOf(method: DescMethod): RpcAccess
-  elapsedMs(): number
   onEnd(call: Call, error: ConnectError | undefined): void
 }
 

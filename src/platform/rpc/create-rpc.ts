@@ -76,7 +76,7 @@ export function createRpc(deps: RpcDeps): Rpc {
   const limits = { ...DEFAULT_LIMITS, ...deps.limits }
   const closing = new AbortController()
   const aborting = new AbortController()
-  const runtime: HandlerRuntime = { closing: closing.signal, toStatus }
+  const runtime: HandlerRuntime = { closing: closing.signal, elapsedMs: () => deps.clock.elapsedMs(), toStatus }
 
   const services = withPlatformServices(deps)
   const declared = new Map<DescMethod, RpcService>()
@@ -90,7 +90,6 @@ export function createRpc(deps: RpcDeps): Rpc {
     serverOrigin: deps.serverOrigin,
     onDenied: deps.onDenied,
     accessOf: (method) => mustGet(mustGet(declared, method).methods, method.localName).access,
-    elapsedMs: () => deps.clock.elapsedMs(),
     onEnd,
   })
 

@@ -4,12 +4,14 @@
  */
 import type { DescMethod } from '@bufbuild/protobuf'
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect'
+import { OLDEST_RIGHTS_MS } from '../auth/authenticator.ts'
 import { AppError } from '../errors/app-error.ts'
 import { type Call, type CallContext, callOf, type RpcProtocol } from './call.ts'
 import type { DeclaredMethod } from './rpc-service.ts'
 
 export interface HandlerRuntime {
   readonly closing: AbortSignal
+  elapsedMs(): number
   /** Maps to a status and logs what an operator has to know. */
   toStatus(error: unknown, call: Call): ConnectError
 }
@@ -25,10 +27,10 @@ export function runHandler(method: DescMethod, declared: DeclaredMethod, runtime
   async function runOnce(request: unknown, context: HandlerContext): Promise<unknown> {
     const call = callOf(context)
     try {
-      const answer = await untilAborted(
-        async () => handler(request, callContext(context, call, runtime)),
-        context.signal,
-      )
+      const answer = await untilAborted(async () => {
+        if (isSlow(call)) await call.admit()
+        return handler(request, callContext(context, call, runtime))
+      }, context.signal)
       call.isAnswered = true
       return answer
     } catch (error) {
@@ -41,6 +43,7 @@ export function runHandler(method: DescMethod, declared: DeclaredMethod, runtime
     let messages: AsyncIterator<unknown> | undefined
     let isOver = false
     try {
+      if (isSlow(call)) await untilAborted(call.admit, context.signal)
       messages = (handler(request, callContext(context, call, runtime)) as AsyncIterable<unknown>)[
         Symbol.asyncIterator
       ]()
@@ -58,6 +61,11 @@ export function runHandler(method: DescMethod, declared: DeclaredMethod, runtime
       // Not awaited: a handler that hangs must not hold back the answer. Its own failure no longer matters.
       if (!isOver) messages?.return?.().catch(() => undefined)
     }
+  }
+
+  /** The message is there by now: who sends it slowly does not act by rights that are gone meanwhile. */
+  function isSlow(call: Call): boolean {
+    return runtime.elapsedMs() - call.startedMs > OLDEST_RIGHTS_MS
   }
 
   function statusOf(error: unknown, context: HandlerContext, call: Call): ConnectError {

@@ -3,9 +3,11 @@ import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
+import type { Authenticator } from '../../../src/platform/auth/authenticator.ts'
 import { anyOf, selfOr } from '../../../src/platform/http/entry/access.ts'
 import { operation } from '../../../src/platform/http/operation.ts'
-import { ADA, startPlatform } from './platform-server.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { ADA, principal, startPlatform } from './platform-server.ts'
 
 const Answer = Type.Object({ who: Type.Union([Type.String(), Type.Null()]) })
 
@@ -54,6 +56,33 @@ test('a missing permission is named, before anything of the request is looked at
     [response.status, await response.json()],
     [403, { errors: ['Missing permission: user_access_manage'] }],
   )
+})
+
+test('who sends a body slowly acts by the rights of its end, not of its beginning', async () => {
+  const clock = new FakeClock()
+  const schema = { body: Type.Object({}), response: { 200: Answer } }
+  const post = async (takesMs: number) => {
+    const judged = Promise.withResolvers<void>()
+    let asked = 0
+    const authenticator: Authenticator = {
+      async authenticate() {
+        judged.resolve()
+        return asked++ === 0 ? { kind: 'ok', principal: principal(['notes_read']) } : { kind: 'bad' }
+      },
+    }
+    const routes = (server: FastifyInstance) => echo(server, { method: 'POST', schema })
+    await using platform = await startPlatform({ clock, authenticator, routes })
+    async function* slowly() {
+      yield Buffer.from('{')
+      await judged.promise
+      await clock.advance(takesMs)
+      yield Buffer.from('}')
+    }
+    const headers = { 'content-type': 'application/json' }
+    const init = { method: 'POST', headers, body: ReadableStream.from(slowly()), duplex: 'half' } as const
+    return (await fetch(`${platform.url}/api/v2/things/1`, init)).status
+  }
+  assert.deepEqual([await post(1_000), await post(1_001)], [200, 403])
 })
 
 test('a user may be let at its own things without the permission', async () => {

@@ -33,7 +33,7 @@ class TokenAuthenticator implements Authenticator {
   }
 }
 
-function principal(permissions: PermissionName[]): Principal {
+export function principal(permissions: PermissionName[]): Principal {
   return {
     kind: 'user',
     userId: ADA,

@@ -5,9 +5,10 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import { Code } from '@connectrpc/connect'
+import type { Authenticator } from '../../../src/platform/auth/authenticator.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { envelope, rawCall, rawSession } from './raw-grpc.ts'
-import { type LogLine, startRpcServer, WRITER } from './rpc-server.ts'
+import { type LogLine, startRpcServer, tinyAuthenticator, WRITER } from './rpc-server.ts'
 
 const OPEN = '/probe.v1.ProbeService/Open'
 const HELLO = Buffer.from([0x0a, 0x05, ...Buffer.from('hello')])
@@ -120,6 +121,33 @@ test('a body that does not come within the time is given up', async (t) => {
   while (clock.waiting < 2) await new Promise((resolve) => setImmediate(resolve))
   await clock.advance(5_000)
   assert.equal((await answer).status, Code.DeadlineExceeded)
+})
+
+test('who sends a message slowly acts by the rights of its end, not of its beginning', async (t) => {
+  const clock = new FakeClock()
+  const judged: (() => void)[] = []
+  // Lets every call in once.
+  const authenticator: Authenticator = {
+    authenticate(source) {
+      const isFirst = judged.shift()
+      isFirst?.()
+      return isFirst === undefined ? Promise.resolve({ kind: 'bad' }) : tinyAuthenticator.authenticate(source)
+    },
+  }
+  const { baseUrl } = await startRpcServer(t, { clock, authenticator })
+  const echo = async (takesMs: number) => {
+    const first = new Promise<void>((resolve) => judged.push(resolve))
+    async function* slowly() {
+      yield Buffer.from('"a')
+      await first
+      await clock.advance(takesMs)
+      yield Buffer.from('"')
+    }
+    const headers = { authorization: WRITER, 'content-type': 'application/json' }
+    const init = { method: 'POST', headers, body: ReadableStream.from(slowly()), duplex: 'half' } as const
+    return (await fetch(`${baseUrl}/probe.v1.ProbeService/Echo`, init)).status
+  }
+  assert.deepEqual([await echo(1_000), await echo(1_001)], [200, 401])
 })
 
 test('a client that opens and cancels calls without pause is cut off, others are not', async (t) => {

@@ -1,9 +1,11 @@
 /**
- * For answers that go on for long, and those that were waited for: whether the request would still be let in. Asks as `guard.ts` does, so
+ * For answers that go on for long, those that were waited for, and requests that came slowly: whether the request would still be let in. Asks as `guard.ts` does, so
  * a right that was taken away, a credential that was revoked and one that has expired count as soon as they would for a new request.
  */
-import type { FastifyRequest } from 'fastify'
+import type { FastifyRequest, preValidationHookHandler } from 'fastify'
+import { OLDEST_RIGHTS_MS } from '../../auth/authenticator.ts'
 import type { Authentication } from '../../auth/principal.ts'
+import { HttpResponse } from '../connection/response.ts'
 import { isOpen, refusalOf } from './access.ts'
 import { HttpCredentialSource } from './credential-source.ts'
 import { credentialError, refuseWithoutRight } from './refusals.ts'
@@ -17,7 +19,17 @@ export async function isStillAllowed(request: FastifyRequest): Promise<boolean> 
   return authentication.kind === 'ok' && refusalOf(access, authentication.principal, request) === null
 }
 
-/** Throws what a new request would be told. */
+/**
+ * After the body: who sends it slowly does not act by rights that are gone meanwhile. A request whose body came at once pays for a look
+ * at the clock.
+ */
+export const judgeSlowAgain: preValidationHookHandler = (request, reply, done) => {
+  const isSlow = reply.raw instanceof HttpResponse && reply.raw.elapsedMs > OLDEST_RIGHTS_MS
+  if (!isSlow) return done()
+  refuseUnlessStillAllowed(request).then(() => done(), done)
+}
+
+/** Throws what a new request would be told. From here on the caller may do what it may do now. */
 export async function refuseUnlessStillAllowed(request: FastifyRequest): Promise<void> {
   const { platform } = request.server
   const operation = request.routeOptions.config.operation
@@ -31,6 +43,7 @@ export async function refuseUnlessStillAllowed(request: FastifyRequest): Promise
     authentication.principal,
     request,
   )
+  request.principal = authentication.principal
 }
 
 async function authenticateAgain(request: FastifyRequest): Promise<Authentication> {
