@@ -87,10 +87,13 @@ function end(response: NodeResponse, status: number, type: string, body: string)
   else response.writeHead(status, headers).end(body)
 }
 
+export function takesOneMessage({ method }: UniversalHandler): boolean {
+  return method.methodKind === 'unary' || method.methodKind === 'server_streaming'
+}
+
 function bodyOf(rpc: Rpc, handler: UniversalHandler, request: NodeRequest): AsyncIterable<Uint8Array> {
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
-  const takesOneMessage = handler.method.methodKind === 'unary' || handler.method.methodKind === 'server_streaming'
-  return takesOneMessage ? collectBody(chunks, rpc.clock, rpc.limits.requestTimeoutMs) : chunks
+  return takesOneMessage(handler) ? collectBody(chunks, rpc.clock, rpc.limits.requestTimeoutMs) : chunks
 }
 
 /**

@@ -5,9 +5,10 @@ import { Code } from '@connectrpc/connect'
 import { type ForwardedAddress, forwardedAddress } from '../http/connection/forwarded-address.ts'
 import { listenFailure } from '../http/connection/listen-failure.ts'
 import { requestIdFor } from '../http/connection/request-id.ts'
-import { answerCall, endWithText, letGoWhenAnswered } from './answer-call.ts'
+import { answerCall, endWithText, letGoWhenAnswered, takesOneMessage } from './answer-call.ts'
 import { beginInTurns } from './begin-in-turns.ts'
 import type { Peer } from './call.ts'
+import { CallPlaces } from './call-places.ts'
 import type { Rpc } from './create-rpc.ts'
 import { keepSessionAlive, type SessionTimes } from './keep-session-alive.ts'
 import { sniffHttp2 } from './sniff-http2.ts'
@@ -85,14 +86,13 @@ export async function listenGrpc(rpc: Rpc, options: GrpcListenOptions): Promise<
     keepSessionAlive(session, rpc.clock, limits)
   })
   const beginInTurn = beginInTurns(BEGIN_PER_TURN)
-  let openCalls = 0
+  const places = new CallPlaces(limits.maxCalls, rpc.clock)
   http2.on('request', (request, response) => {
     const { stream } = request
     // Opened and cancelled in one packet.
     if (stream.destroyed) return
-    stream.once('close', () => openCalls--)
     request.on('error', (error) => rpc.log.debug({ err: error }, 'gRPC stream failed'))
-    if (++openCalls > limits.maxCalls) {
+    if (!places.take(request)) {
       answerWith(rpc, request, response, Code.ResourceExhausted, 'This server has too many calls at once.')
       return
     }
@@ -100,8 +100,9 @@ export async function listenGrpc(rpc: Rpc, options: GrpcListenOptions): Promise<
       isGone: () => stream.destroyed,
       begin() {
         const handler = handlers.get(pathOf(request))
-        if (handler === undefined) answerUnknown(rpc, request, response)
-        else void answerCall(rpc, handler, request, response, peerOf(request, clientAddressOf))
+        if (handler === undefined) return answerUnknown(rpc, request, response)
+        if (takesOneMessage(handler)) places.awaitMessage(request)
+        void answerCall(rpc, handler, request, response, peerOf(request, clientAddressOf))
       },
     })
   })

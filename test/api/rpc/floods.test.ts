@@ -1,9 +1,10 @@
 /** More calls than the server can begin at once: others still get their turn, and what is refused costs little. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2'
+import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2'
 import { test } from 'node:test'
 import { Code } from '@connectrpc/connect'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { probeService } from './probe-service.ts'
 import { envelope, rawCall, rawSession } from './raw-grpc.ts'
 import { startRpcServer, tinyAuthenticator } from './rpc-server.ts'
@@ -77,6 +78,39 @@ test('calls beyond the most of all connections are RESOURCE_EXHAUSTED until othe
   open[0]?.resume().end()
   await once(open[0] as ClientHttp2Stream, 'close')
   assert.equal((await rawCall(second, OPEN, HELLO)).status, 0)
+})
+
+test('calls that have waited longest for their message give way when the port is full, and those that are served do not', async (t) => {
+  const clock = new FakeClock()
+  const served = Promise.withResolvers<{ value: string }>()
+  const begun = Promise.withResolvers<void>()
+  let count = 0
+  const open = () => {
+    if (count++ > 0) return { value: 'at once' }
+    begun.resolve()
+    return served.promise
+  }
+  const services = [probeService({ open: { access: 'public', handler: open } })]
+  const server = await startRpcServer(t, { clock, services, grpc: { maxCalls: 4 } })
+  const [idle, busy] = [rawSession(t, server.grpcUrl), rawSession(t, server.grpcUrl)]
+  const chat = openCall(busy, CHAT)
+  chat.write(HELLO)
+  const long = rawCall(busy, OPEN, HELLO)
+  await Promise.all([once(chat, 'data'), begun.promise, once(idle, 'remoteSettings')])
+  const alarms = clock.waiting
+  const [first, second] = [openCall(idle, OPEN), openCall(idle, OPEN)]
+  // Each waits for its body, with a limit of its own.
+  while (clock.waiting < alarms + 2) await new Promise((resolve) => setImmediate(resolve))
+  const early = await rawCall(busy, OPEN, HELLO)
+  assert.equal(early.status, Code.ResourceExhausted, 'their messages may still be on the way')
+  await clock.advance(1_000)
+  const gaveWay = new Promise((resolve) => first.once('close', resolve))
+  assert.equal((await rawCall(busy, OPEN, HELLO)).status, 0)
+  await gaveWay
+  assert.equal(first.rstCode, constants.NGHTTP2_ENHANCE_YOUR_CALM)
+  assert.deepEqual([second.closed, chat.closed], [false, false])
+  served.resolve({ value: 'late' })
+  assert.equal((await long).status, 0)
 })
 
 test('a client with hundreds of calls at once that gives some of them up is refused none of the others', async (t) => {
