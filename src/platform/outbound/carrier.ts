@@ -5,6 +5,8 @@ export interface Carried {
   readonly request: CarriedRequest
   /** Nobody waits for it any more. */
   readonly hasLeft: boolean
+  /** Its time is over, and it is about to be given up: it must not be sent any more. */
+  readonly isLate: boolean
   onResponseStart(controller: unknown, status: number, headers: AnswerHeaders, statusText?: string): void
   onResponseData(controller: unknown, chunk: Buffer): void
   onResponseEnd(): void

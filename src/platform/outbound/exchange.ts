@@ -82,6 +82,14 @@ export class Exchange implements Carried {
     return this.#hasLeft
   }
 
+  /**
+   * The timer may not have rung yet: in a process that was stopped for a while, sockets have their turn before timers. Somebody else
+   * may have made the attempt meanwhile.
+   */
+  get isLate(): boolean {
+    return this.#leftMs() <= 0
+  }
+
   onRefused(error: Error): void {
     if (this.#hasLeft) return
     if (this.#wasRefused || this.connection === null) {

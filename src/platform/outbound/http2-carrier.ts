@@ -61,6 +61,7 @@ export class Http2Carrier implements Carrier {
   }
 
   send(carried: Carried): void {
+    if (carried.isLate) return
     const parts = requestParts(carried.request)
     const { body } = parts
     const isEmpty = body.byteLength === 0
