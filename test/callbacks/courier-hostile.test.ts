@@ -231,3 +231,26 @@ test('an HTTP/2 receiver that says good-bye is called by a new connection, and n
     }
   }
 })
+
+test('requests that an HTTP/2 receiver has not looked at when it ends the connection with an error are sent over another one', async (t) => {
+  const AT_A_TIME = 5
+  const INTERNAL_ERROR = 2
+  const server = createSecureServer(certificate)
+  const first: ServerHttp2Stream[] = []
+  server.on('stream', (stream) => {
+    stream.on('error', () => {})
+    if (first.length === AT_A_TIME) return stream.respond({ ':status': 200 }, { endStream: true })
+    if (first.push(stream) < AT_A_TIME) return
+    const [seen] = first as [ServerHttp2Stream]
+    seen.respond({ ':status': 201 }, { endStream: true })
+    seen.session?.goaway(INTERNAL_ERROR, seen.id)
+  })
+  const { port } = await listen(server)
+  t.after(() => server.close())
+  const courier = new Courier({ clock: new SystemClock(), extraCa: [authority.cert] })
+  t.after(() => courier.close())
+  const attempts = Array.from({ length: AT_A_TIME }, () => courier.deliver(deliveryTo(`https://127.0.0.1:${port}/`)))
+  const deliveries = await Promise.all(attempts)
+  for (const { verdict } of deliveries) assert.equal(verdict.result, 'success', verdict.message)
+  assert.equal(deliveries.filter(({ statusCode }) => statusCode === 201).length, 1, 'what was seen is not sent again')
+})

@@ -35,6 +35,8 @@ export class Http2Carrier implements Carrier {
   readonly #session: ClientHttp2Session
   readonly #onClosed: () => void
   #streams = 0
+  /** Of those behind it the receiver has said, with its good-bye, that it has not looked at them. */
+  #lastSeenId = Number.POSITIVE_INFINITY
 
   constructor({ origin, socket, keepAliveMs, onReady, onClosed }: Http2CarrierOptions) {
     this.#authority = origin.host
@@ -52,7 +54,10 @@ export class Http2Carrier implements Carrier {
       onReady()
     })
     this.#session.on('error', () => {}) // its streams tell
-    this.#session.on('goaway', onClosed)
+    this.#session.on('goaway', (_code, lastStreamId) => {
+      this.#lastSeenId = lastStreamId
+      onClosed()
+    })
     this.#session.on('close', onClosed)
     socket.once('close', onClosed)
     this.#session.on('timeout', () => {
@@ -79,7 +84,7 @@ export class Http2Carrier implements Carrier {
       this.#session.unref()
       this.#session.setTimeout(this.#keepAliveMs)
     })
-    follow(stream, carried, this.#onClosed)
+    follow(stream, carried, { onEarly: this.#onClosed, lastSeenId: () => this.#lastSeenId })
     if (!isEmpty) stream.end(body)
   }
 
@@ -106,8 +111,13 @@ export class Http2Carrier implements Carrier {
   }
 }
 
-/** `onEarly` is called when the answer ends before the body was sent. */
-function follow(stream: ClientHttp2Stream, carried: Carried, onEarly: () => void): void {
+interface FollowOptions {
+  /** Called when the answer ends before the body was sent. */
+  onEarly(): void
+  lastSeenId(): number
+}
+
+function follow(stream: ClientHttp2Stream, carried: Carried, { onEarly, lastSeenId }: FollowOptions): void {
   let isOver = false
   let hasAnswer = false
   let failure: Error | undefined
@@ -133,7 +143,7 @@ function follow(stream: ClientHttp2Stream, carried: Carried, onEarly: () => void
     if (isOver) return
     isOver = true
     const error = failure ?? new Error('the stream was closed before the answer was complete')
-    const isUnseen = stream.rstCode === NGHTTP2_REFUSED_STREAM || stream.id === undefined
+    const isUnseen = stream.rstCode === NGHTTP2_REFUSED_STREAM || stream.id === undefined || stream.id > lastSeenId()
     if (isUnseen && !hasAnswer) carried.onRefused(error)
     else carried.onResponseError(null, error)
   })
