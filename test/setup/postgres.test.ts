@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -22,7 +22,12 @@ async function ask(url: string, question: string): Promise<unknown> {
   return rows[0]?.[0]
 }
 
-/** A keeper whose files lie where the test can look at them. */
+/** What the server made for its data, which may lie in memory. */
+async function placeOf(url: string): Promise<string> {
+  return dirname(String(await ask(url, 'show data_directory')))
+}
+
+/** A keeper whose other files lie where the test can look at them. */
 async function startKeeper(t: TestContext, directory: string): Promise<{ keeper: ChildProcess; url: string }> {
   const env = { ...process.env, TMPDIR: directory }
   const keeper = spawn(process.execPath, [KEEPER], { env, stdio: ['pipe', 'pipe', 'inherit'] })
@@ -49,22 +54,28 @@ describe('PostgreSQL for tests', { skip: unavailable !== null && `PostgreSQL: ${
   test('ends and leaves no file when the tests are over, however they ended', async (t) => {
     const directory = openTempDir()
     const { keeper, url } = await startKeeper(t, directory)
-    assert.equal(await ask(url, 'select 1'), 1)
+    const place = await placeOf(url)
+    assert.ok(existsSync(place))
     keeper.stdin?.destroy()
     await once(keeper, 'exit')
     assert.deepEqual(readdirSync(directory), [])
+    assert.equal(existsSync(place), false)
     await assert.rejects(ask(url, 'select 1'), /ECONNREFUSED/)
   })
 
   test('clears away what a killed run has left', async (t) => {
     const directory = openTempDir()
     const first = await startKeeper(t, directory)
-    const [left] = readdirSync(directory)
-    const postmaster = Number(readFileSync(join(directory, left ?? '', 'data/postmaster.pid'), 'utf8').split('\n')[0])
+    const place = await placeOf(first.url)
+    const left = [place, ...readdirSync(directory).map((name) => join(directory, name))]
+    const postmaster = Number(readFileSync(join(place, 'data/postmaster.pid'), 'utf8').split('\n')[0])
     first.keeper.kill('SIGKILL')
     await once(first.keeper, 'exit')
     const second = await startKeeper(t, directory)
-    assert.equal(readdirSync(directory).includes(left ?? ''), false)
+    assert.deepEqual(
+      left.filter((path) => existsSync(path)),
+      [],
+    )
     await hasEnded(postmaster)
     second.keeper.stdin?.destroy()
     await once(second.keeper, 'exit')

@@ -13,10 +13,11 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  statfsSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { openTempDir, type PostgresPrograms, preparePrograms } from './postgres-binaries.ts'
 
@@ -25,9 +26,12 @@ const SUPERUSER = 'postgres'
 // A Unix socket's path may have about 104 bytes on the strictest system.
 const LONGEST_SOCKET_DIRECTORY = 80
 const START_TRIES = 3
+const MEMORY = '/dev/shm'
+// A whole run needs half a gigabyte.
+const ROOM_BYTES = 2 * 2 ** 30
 
 let server: ChildProcess | undefined
-let directory: string | undefined
+const directories: string[] = []
 
 process.stdin.once('close', cleanUp).resume()
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, cleanUp)
@@ -40,19 +44,37 @@ try {
 }
 
 async function start(): Promise<string> {
-  directory = mkdtempSync(join(openTempDir(), PREFIX))
-  writeFileSync(join(directory, 'keeper.pid'), String(process.pid))
-  chmodSync(directory, 0o711)
-  const programs = preparePrograms(directory)
-  if (programs.owner !== null) chownSync(directory, programs.owner.uid, programs.owner.gid)
-  const data = join(directory, 'data')
+  // Not in memory, where the system may run no programs.
+  const programs = preparePrograms(makeDirectory(openTempDir()))
+  const place = makeDirectory(parentOfData())
+  if (programs.owner !== null) chownSync(place, programs.owner.uid, programs.owner.gid)
+  const data = join(place, 'data')
   await initialize(programs, data)
   for (let attempt = 1; ; attempt++) {
     const port = await freePort()
-    const problem = await launch(programs, data, port, directory)
+    const problem = await launch(programs, data, port, place)
     if (problem === null) return `postgres://${SUPERUSER}@127.0.0.1:${port}/postgres`
     if (attempt >= START_TRIES) throw new Error(`PostgreSQL did not start: ${problem}`)
   }
+}
+
+function makeDirectory(parent: string): string {
+  const directory = mkdtempSync(join(parent, PREFIX))
+  directories.push(directory)
+  writeFileSync(join(directory, 'keeper.pid'), String(process.pid))
+  chmodSync(directory, 0o711)
+  return directory
+}
+
+/** In memory where there is room: every test has a database of its own, and to make and remove these takes a disk longer than all else. */
+function parentOfData(): string {
+  try {
+    const { bavail, bsize } = statfsSync(MEMORY)
+    if (Math.min(bavail * bsize, process.availableMemory()) >= ROOM_BYTES) return MEMORY
+  } catch {
+    // Not on this system.
+  }
+  return openTempDir()
 }
 
 async function initialize(programs: PostgresPrograms, data: string): Promise<void> {
@@ -124,15 +146,15 @@ async function cleanUp(): Promise<void> {
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 5_000))])
     server.kill('SIGKILL')
   }
-  if (directory !== undefined) rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
+  for (const directory of directories) rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
   process.exit()
 }
 
 /** What keepers left that were killed themselves. */
 async function removeLeftovers(): Promise<void> {
-  const parent = openTempDir()
-  for (const name of readdirSync(parent).filter((name) => name.startsWith(PREFIX))) {
-    const leftover = join(parent, name)
+  const parents = [openTempDir(), MEMORY].filter((parent) => existsSync(parent))
+  const paths = parents.flatMap((parent) => readdirSync(parent).map((name) => join(parent, name)))
+  for (const leftover of paths.filter((path) => basename(path).startsWith(PREFIX))) {
     try {
       const keeper = Number(readFileSync(join(leftover, 'keeper.pid'), 'utf8'))
       if (isProcess(keeper, 'cmdline', 'postgres-keeper')) continue
