@@ -22,16 +22,18 @@ export class CallPlaces {
   }
 
   /** Whether there is a place for this call. It is counted until its stream is closed, either way. */
-  take({ stream }: Http2ServerRequest): boolean {
+  take(request: Http2ServerRequest): boolean {
     this.#taken++
-    stream.once('close', () => this.#taken--)
+    request.stream.once('close', () => {
+      this.#taken--
+      this.#waiting.delete(request)
+    })
     return this.#taken <= this.#most || this.#makeRoom()
   }
 
-  /** Says that this call can do nothing before its message has arrived. */
+  /** Says that this call, which has a place, can do nothing before its message has arrived. */
   awaitMessage(request: Http2ServerRequest): void {
     this.#waiting.set(request, this.#clock.elapsedMs())
-    request.stream.once('close', () => this.#waiting.delete(request))
   }
 
   #makeRoom(): boolean {

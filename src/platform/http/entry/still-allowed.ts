@@ -1,6 +1,7 @@
 /**
- * For answers that go on for long, those that were waited for, and requests that came slowly: whether the request would still be let in. Asks as `guard.ts` does, so
- * a right that was taken away, a credential that was revoked and one that has expired count as soon as they would for a new request.
+ * For answers that go on for long, those that were waited for, and requests that came slowly: whether the request would still be let in.
+ * Asks as `guard.ts` does, so a right that was taken away, a credential that was revoked and one that has expired count as soon as they
+ * would for a new request.
  */
 import type { FastifyRequest, preValidationHookHandler } from 'fastify'
 import { OLDEST_RIGHTS_MS } from '../../auth/authenticator.ts'
