@@ -54,6 +54,7 @@ describe('PostgreSQL for tests', { skip: unavailable !== null && `PostgreSQL: ${
   test('ends and leaves no file when the tests are over, however they ended', async (t) => {
     const directory = openTempDir()
     const { keeper, url } = await startKeeper(t, directory)
+    assert.equal(await ask(url, 'select 1'), 1)
     const place = await placeOf(url)
     assert.ok(existsSync(place))
     keeper.stdin?.destroy()
