@@ -1,18 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseBareId } from '../../platform/ids/uuid.ts'
-import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
+import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { requireProject } from '../project/look-up.ts'
 import type { Edit } from '../text/edit/apply-edit.ts'
 import { noteNotFound } from './look-up.ts'
-import type { Note, Project } from './note.ts'
+import type { Note } from './note.ts'
 import { type CachedNote, NoteCache } from './note-cache.ts'
 import { type NoteParts, noteDocument, toDocument } from './note-document.ts'
 import type { NoteInput } from './note-input.ts'
 import { creating, deleting, editing, replacing } from './note-work.ts'
 import { etagOf, type Preconditions } from './preconditions.ts'
 import type { EntityDocument } from './schema-notes.ts'
-import { findWholeNote, type WholeNote } from './store-whole-note.ts'
+import { findWholeNote, findWholeNoteIn, type WholeNote } from './store-whole-note.ts'
 import type { WrittenNote } from './write-note.ts'
 import { type NoteWork, type Writer, writeIn } from './write-transaction.ts'
 
@@ -21,6 +21,8 @@ export interface NotePlace {
   projectId: string
   noteId: string
 }
+
+type NoteAnswer = Pick<CachedNote, 'etag' | 'body'>
 
 const MANY_PARTS = 5_000
 
@@ -77,26 +79,34 @@ export class NoteService {
   }
 
   /** The document as JSON, and its tag. */
-  async get({ projectId, noteId }: NotePlace): Promise<Pick<CachedNote, 'etag' | 'body'>> {
+  async get({ projectId, noteId }: NotePlace): Promise<NoteAnswer> {
     const { db } = this.#deps
+    if (db.engine === 'postgres') return this.#getAtOnce(projectId, noteId)
+    const id = parseBareId(noteId)
     const project = await requireProject(db, projectId)
-    const cached = this.#cache.get(project.id, parseBareId(noteId) ?? '')
+    const cached = this.#cache.get(project.id, id ?? '')
     if (cached !== undefined) return cached
     const { changes } = this.#cache
-    const whole = await readWhole(db, project, parseBareId(noteId))
+    const whole = id === null ? undefined : await findWholeNote(db, project, id)
     if (whole === undefined) throw noteNotFound(noteId)
     const { note, parts } = whole
-    // Of very many, each of the three steps takes a while.
-    const isLong = parts.observations.length + parts.outgoing.relations.length > MANY_PARTS
-    if (isLong) await nextTurn()
-    const document = toDocument(note, parts)
-    if (isLong) await nextTurn()
-    const answer = { etag: etagOf(note), body: Buffer.from(JSON.stringify(document)) }
+    const answer = await answerOf(whole)
     // Of one that leaves notes out, nobody would know that a note which is left out has changed.
     if (parts.outgoing.isTruncated || parts.incoming.isTruncated) return answer
     const about = notesIn(note, parts)
     this.#cache.put({ ...answer, projectId: project.id, externalId: note.external_id, about }, changes)
     return answer
+  }
+
+  /** On PostgreSQL, which is asked once; what is missing is asked only where something is. */
+  async #getAtOnce(projectId: string, noteId: string): Promise<NoteAnswer> {
+    const { db } = this.#deps
+    const [projectExternalId, id] = [parseBareId(projectId), parseBareId(noteId)]
+    const whole =
+      projectExternalId === null || id === null ? undefined : await findWholeNoteIn(db, projectExternalId, id)
+    if (whole !== undefined) return answerOf(whole)
+    await requireProject(db, projectId)
+    throw noteNotFound(noteId)
   }
 
   #write<T, Shown>(
@@ -113,11 +123,13 @@ function documentOf(reader: Reader, { note, parts }: WrittenNote): Promise<Entit
   return noteDocument(reader, note, parts)
 }
 
-/** On SQLite several statements, which have to see one state of the data. */
-async function readWhole(db: Database, project: Project, externalId: string | null): Promise<WholeNote | undefined> {
-  if (externalId === null) return undefined
-  const find = (reader: Reader) => findWholeNote(reader, project.id, externalId)
-  return db.engine === 'sqlite' ? db.read(find) : find(db)
+async function answerOf({ note, parts }: WholeNote): Promise<NoteAnswer> {
+  // Of very many, each of the three steps takes a while.
+  const isLong = parts.observations.length + parts.outgoing.relations.length > MANY_PARTS
+  if (isLong) await nextTurn()
+  const document = toDocument(note, parts)
+  if (isLong) await nextTurn()
+  return { etag: etagOf(note), body: Buffer.from(JSON.stringify(document)) }
 }
 
 /** The numbers of all notes that the answer names. */
