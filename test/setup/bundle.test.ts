@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, symlinkSync, utimesSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -33,10 +33,14 @@ function run(clone: MiniClone, ...args: string[]): { status: number | null; outp
   return { status, output: `${stdout}${stderr}`.trim() }
 }
 
+function codeOf(clone: MiniClone): string {
+  return join(clone.root, '.cache/compile/commonplace.code')
+}
+
 test('the command line runs from a bundle of the sources, with arguments and exit status', () => {
   const clone = cloneThatPrints('one')
   assert.deepEqual(run(clone, 'a', 'b'), { status: 3, output: 'one a b' })
-  assert.match(readFileSync(join(clone.root, 'dist/commonplace.mjs'), 'utf8'), /one/)
+  assert.match(readFileSync(join(clone.root, 'dist/commonplace.cjs'), 'utf8'), /one/)
 })
 
 test('a source that changed makes a new bundle', () => {
@@ -46,6 +50,60 @@ test('a source that changed makes a new bundle', () => {
   const later = new Date(Date.now() + 5_000)
   utimesSync(join(clone.root, 'src/cli/program.ts'), later, later)
   assert.equal(run(clone).output, 'two')
+})
+
+test('a server keeps its compiled code, and the next start takes it', () => {
+  const clone = cloneThatPrints('one')
+  assert.equal(run(clone, '--version').output, 'one --version')
+  assert.equal(existsSync(codeOf(clone)), false, 'a command has compiled hardly anything')
+  assert.equal(run(clone, 'serve').output, 'one serve')
+  const code = readFileSync(codeOf(clone))
+  const before = new Date(Date.now() - 60_000)
+  utimesSync(codeOf(clone), before, before)
+  assert.equal(run(clone, 'serve').output, 'one serve')
+  assert.equal(statSync(codeOf(clone)).mtimeMs, before.getTime(), 'nothing had to be compiled again')
+  assert.deepEqual(readFileSync(codeOf(clone)), code)
+})
+
+test('the compiled code of another program is not run, though it is as long', () => {
+  const clone = cloneThatPrints('one')
+  run(clone, 'serve')
+  const code = readFileSync(codeOf(clone))
+  printing(clone, 'two')
+  const later = new Date(Date.now() + 5_000)
+  utimesSync(join(clone.root, 'src/cli/program.ts'), later, later)
+  assert.deepEqual(run(clone, 'serve'), { status: 3, output: 'two serve' })
+  assert.notDeepEqual(readFileSync(codeOf(clone)), code)
+})
+
+test('compiled code that is damaged is made anew', () => {
+  const clone = cloneThatPrints('one')
+  run(clone, 'serve')
+  const code = readFileSync(codeOf(clone))
+  const other = code.with(code.length >> 1, (code[code.length >> 1] as number) ^ 1)
+  for (const damaged of [other, code.subarray(0, code.length - 100), code.subarray(0, 5), Buffer.alloc(0)]) {
+    writeFileSync(codeOf(clone), damaged)
+    assert.equal(run(clone, 'serve').output, 'one serve')
+    assert.equal(readFileSync(codeOf(clone)).length, code.length)
+  }
+})
+
+test('where compiled code cannot be kept, everything runs as before', () => {
+  const clone = cloneThatPrints('one')
+  clone.write('.cache/compile', 'a file in the way')
+  for (const _ of [1, 2]) assert.deepEqual(run(clone, 'dev'), { status: 3, output: 'one dev' })
+})
+
+test('the bundle is all ASCII and says the same', () => {
+  const clone = cloneThatPrints('one')
+  clone.write(
+    'src/cli/program.ts',
+    `export async function runCli() {
+      console.log('grün…'.replace(/[ü…🙂]/gu, (sign) => sign.codePointAt(0).toString(16)), \`ß🙂\`, /^ß🙂$/u.test('ß🙂'))
+    }`,
+  )
+  assert.equal(run(clone).output, 'grfcn2026 ß🙂 true')
+  assert.match(readFileSync(join(clone.root, 'dist/commonplace.cjs'), 'utf8'), /^[\0-\x7f]+$/)
 })
 
 test('the bundler is gone when the program runs', { skip: existsSync('/proc/self/stat') ? false : 'no /proc' }, () => {

@@ -13,6 +13,7 @@ const COPIED = [
   'scripts/setup-lock.mjs',
   'scripts/start.mjs',
   'scripts/bundle.mjs',
+  'scripts/bundle-loader.mjs',
   'bin/commonplace.mjs',
 ]
 
