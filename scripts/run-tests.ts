@@ -1,4 +1,4 @@
-// Everything that `npm test` checks, in this order: types, format and lint, all tests. Ends with one line,
+// Everything that `npm test` checks: types, format and lint, all tests. Ends with one line,
 // `N passed, N failed`, and status 1 when anything failed. A hang is a failure, never a wait.
 import { spawn } from 'node:child_process'
 import { chmodSync, globSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -51,15 +51,19 @@ async function main(args: string[]): Promise<void> {
   installBrowserIfPossible()
   const postgres = startPostgresUnlessGiven()
   const program = ensureBundle()
-  if (!args.includes('--only-tests')) for (const check of CHECKS) await runCheck(check, totals)
   const runDir = makeRunDirectory()
   const env = testEnvironment(runDir, await postgres, await program)
   const nodeFlags = args.filter((arg) => arg.startsWith('--test-'))
   try {
-    await inParallel(files, Math.min(Math.max(availableParallelism(), 2), 8), async (file) => {
-      if (stopping.signal.aborted) return
-      report(await runTestFile(file, { env, nodeFlags, signal: stopping.signal }), totals)
-    })
+    const checks = args.includes('--only-tests') ? [] : CHECKS
+    const work = [
+      ...checks.map((check) => () => runCheck(check, totals)),
+      ...files.map((file) => async () => {
+        if (stopping.signal.aborted) return
+        report(await runTestFile(file, { env, nodeFlags, signal: stopping.signal }), totals)
+      }),
+    ]
+    await inParallel(work, Math.min(Math.max(availableParallelism(), 2), 8))
   } finally {
     clearTimeout(deadline)
     const running = await postgres
@@ -133,11 +137,11 @@ async function runCheck([name, program, args]: (typeof CHECKS)[number], totals: 
   fail(totals, name)
 }
 
-async function inParallel<T>(items: T[], width: number, work: (item: T) => Promise<void>): Promise<void> {
-  const queue = items.values()
+async function inParallel(work: readonly (() => Promise<void>)[], width: number): Promise<void> {
+  const queue = work.values()
   await Promise.all(
     Array.from({ length: width }, async () => {
-      for (const item of queue) await work(item)
+      for (const task of queue) await task()
     }),
   )
 }

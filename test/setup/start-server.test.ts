@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { postgresUnavailable } from '../support/postgres.ts'
+import { createDatabase } from '../support/postgres-database.ts'
 import { startServer } from '../support/start-server.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { client } from '../support/test-client.ts'
@@ -13,10 +14,11 @@ const noPostgres = postgresUnavailable()
 
 for (const engine of ['sqlite', 'postgres'] as const) {
   const skip = engine === 'postgres' && noPostgres !== null && `PostgreSQL: ${noPostgres}`
-  test(`the real server answers on a free port, stops when asked, and starts again on its data (${engine})`, {
+  test(`the real server, with nothing there, answers on a free port, stops when asked, and starts again on its data (${engine})`, {
     skip,
   }, async () => {
-    await using first = await startServer({ engine, mode: 'serve' })
+    const empty = engine === 'postgres' ? (await createDatabase({ migrated: false })).url : undefined
+    await using first = await startServer({ databaseUrl: empty, mode: 'serve' })
     await client(first, 'none').get('/readyz', 200)
     assert.deepEqual(await first.stop(), { status: 0, signal: null })
     const { dataDir, databaseUrl } = first

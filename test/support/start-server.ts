@@ -8,7 +8,7 @@ import { tempDir } from './temp-dir.ts'
 export interface StartServerOptions {
   /** `dev` unless the test is about production. */
   mode?: 'dev' | 'serve'
-  /** SQLite unless asked for; PostgreSQL gets a new empty database. */
+  /** SQLite unless asked for; PostgreSQL gets a new database with our schema and nothing in it. */
   engine?: Engine
   /** Environment variables, such as `{ COMMONPLACE_CALLBACKS__REQUEST_TIMEOUT: '1s' }`. */
   env?: Record<string, string>
@@ -111,7 +111,7 @@ export async function startServer(options: StartServerOptions = {}): Promise<Tes
 
 async function chooseDatabase({ engine, databaseUrl }: StartServerOptions): Promise<string | null> {
   if (databaseUrl !== undefined) return databaseUrl
-  return engine === 'postgres' ? (await createDatabase({ migrated: false })).url : null
+  return engine === 'postgres' ? (await createDatabase({ migrated: true })).url : null
 }
 
 function cleanEnvironment(): NodeJS.ProcessEnv {
