@@ -180,7 +180,9 @@ eachServer('hostile input', (api) => {
     const ask = async (path: string, status = 200) =>
       (await api().api.get(`/v2/${api().projectId}${path}`, status)).body
     assert.equal((await ask('/directory/list?dir_name=n%00one&file_name_glob=*')).total, 1)
-    assert.equal((await ask('/directory/list?dir_name=%00&file_name_glob=%00')).total > 0, true)
+    assert.equal((await ask('/directory/list?dir_name=%00')).total, 0, 'what is nothing without it is not the root')
+    assert.equal((await ask('/directory/list?dir_name=%00/%00&depth=2')).total, 0)
+    assert.equal((await ask('/directory/list?dir_name=/&file_name_glob=%00')).total > 0, true)
     assert.equal((await ask('/knowledge/graph?note_type=nul_%00type')).nodes.length, 1)
     assert.deepEqual((await ask('/knowledge/graph?note_type=%00')).nodes, [])
     await ask('/knowledge/graph?directory=%00', 400)

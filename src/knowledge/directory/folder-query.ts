@@ -17,12 +17,19 @@ export function folderQueryOf(projectId: number, filters: Static<typeof FolderFi
   }
 }
 
+// No folder is called so, and no path leads out of a project.
+const NO_FOLDER = '..'
+
 /** However its slashes are written. What names no folder of ours is a folder without anything in it. */
 function folderNamed(text: string): string {
-  return dropUnstorable(text)
-    .normalize('NFC')
+  const folder = namesIn(dropUnstorable(text).normalize('NFC')).join('/')
+  // A name of which nothing can be stored is nobody's, and least of all the root's.
+  return folder === '' && namesIn(text).length > 0 ? NO_FOLDER : folder
+}
+
+function namesIn(path: string): string[] {
+  return path
     .trim()
     .split(/[/\\]/)
     .filter((segment) => segment !== '' && segment !== '.')
-    .join('/')
 }
