@@ -193,6 +193,8 @@ test('a body that breaks HTTP is refused at once in the shape of its path, and i
   const head = (path: string, coding = 'chunked') =>
     `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: ${coding}\r\n\r\n`
   const broken = 'The request is not valid HTTP'
+  const coding = 'Of the transfer codings only chunked is known here'
+  const chunks = '2\r\n{}\r\n0\r\n\r\n'
   const extensions = 'The chunk extensions of the request body are too large'
   const trailers = Array.from({ length: 20_000 }, (_, n) => `X-${n}: y\r\n`).join('')
   const cases: [string, number, object][] = [
@@ -202,10 +204,19 @@ test('a body that breaks HTTP is refused at once in the shape of its path, and i
     [`${head('/api/v2/things')}2;x=${'y'.repeat(100_000)}\r\n{}\r\n0\r\n\r\n`, 400, { errors: [extensions] }],
     [`${head('/v2/things')}2\r\n{}\r\n0\r\n${trailers}\r\n`, 431, { detail: 'The request headers are too large' }],
     [head('/v2/things', 'gzip'), 400, { detail: broken }],
+    [`${head('/v2/things', 'gzip, chunked')}${chunks}`, 501, { detail: coding }],
+    [`${head('/api/v2/things', 'x\r\nTransfer-Encoding: chunked')}${chunks}`, 501, { errors: [coding] }],
+    [`GET /livez HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\n\r\n${chunks}`, 501, { error: coding }],
   ]
   for (const [request, status, body] of cases) {
     const answer = parseAnswer(await exchange(platform.port, request))
     assert.deepEqual([answer.status, JSON.parse(answer.body)], [status, body], request.slice(0, 60))
     assert.equal(answer.headers.get('connection'), 'close')
+  }
+  for (const plain of ['chunked', 'CHUNKED', ', chunked']) {
+    assert.match(
+      await exchange(platform.port, `${head('/v2/nothing', plain)}${chunks}BROKEN\r\n\r\n`),
+      /^HTTP\/1\.1 404 /,
+    )
   }
 })

@@ -29,7 +29,11 @@ export function createNodeServer(
     const url = request.url as string
     response.begin(requestId, accessLog, isSharedAcrossOrigins(url) ? CORS_HEADERS : PLAIN_HEADERS)
     response.unreadMs = settings.unread_timeout
-    const isUsual = url.charCodeAt(0) === SLASH && url.length <= maxUrlLength && countHosts(request) === 1
+    const isUsual =
+      url.charCodeAt(0) === SLASH &&
+      url.length <= maxUrlLength &&
+      countHosts(request) === 1 &&
+      !hasUnknownCoding(request)
     const refusal = isUsual ? null : refusalOf(request, maxUrlLength)
     const shortcut = shortcuts.get(url)
     if (refusal !== null) answerEarly(refusal, response, noRoute)
@@ -99,6 +103,17 @@ function countHosts({ rawHeaders }: HttpRequest): number {
   return count
 }
 
+/**
+ * The parser takes chunks apart and passes over what is named before them, so that a body would be taken for what it is not.
+ * One that does not end in chunks it refuses by itself.
+ */
+function hasUnknownCoding({ headers }: HttpRequest): boolean {
+  const codings = headers['transfer-encoding']
+  if (codings === undefined || codings === 'chunked') return false
+  const names = codings.split(',').flatMap((coding) => coding.trim().toLowerCase() || [])
+  return names.at(-1) === 'chunked' && names.some((name) => name !== 'chunked')
+}
+
 /** Looks at what is unusual about a request; may bring its address into the usual form. */
 function refusalOf(request: HttpRequest, maxUrlLength: number): AppError | null {
   const url = request.url as string
@@ -107,6 +122,9 @@ function refusalOf(request: HttpRequest, maxUrlLength: number): AppError | null 
   }
   if (countHosts(request) > 1) return new AppError('invalid_argument', 'The Host header is given more than once')
   if (url.length > maxUrlLength) return new AppError('uri_too_long', 'The request address is too long')
+  if (hasUnknownCoding(request)) {
+    return new AppError('unimplemented', 'Of the transfer codings only chunked is known here')
+  }
   if (url.charCodeAt(0) === SLASH) return null
   // The absolute form is for proxies, yet every server must understand it; `*` asks about the server as a whole.
   const absolute = /^https?:\/\/([^/?#]*)(.*)$/i.exec(url)
