@@ -27,7 +27,7 @@ export function reindexCommand(): Command {
 
 async function reindex(
   { db, clock }: CliContext,
-  semantic: Semantic | null,
+  semantic: () => Semantic | null,
   text: string | undefined,
   isJson: boolean,
 ): Promise<void> {
@@ -62,16 +62,21 @@ function counted(count: number, what: string): string {
 /** Embeds in this process, beside a server if there is one: one of them has a project at a time, the other waits for it. */
 async function withSemantic(
   { db, clock, log, settings }: CliContext,
-  work: (semantic: Semantic | null) => Promise<void>,
+  work: (semantic: () => Semantic | null) => Promise<void>,
 ): Promise<void> {
   await using opened = new AsyncDisposableStack()
   const outbound = opened.adopt(new OutboundClient({ clock }), (it) => it.close())
   const semantic = openSemantic({ db, clock, log, settings: settings.knowledge, outbound, isServer: false })
-  if (semantic === null) return work(null)
+  if (semantic === null) return work(() => null)
   opened.use(semantic)
   const supervisor = new Supervisor({ clock, log })
-  supervisor.start([semantic.sync])
   opened.defer(() => supervisor.stop(STOP_MS))
+  let isRunning = false
+  const running = () => {
+    if (!isRunning) supervisor.start([semantic.sync])
+    isRunning = true
+    return semantic
+  }
   // A project that is not given back stays without vectors of anybody else for a minute.
-  await untilInterrupted(work(semantic), () => supervisor.stop(INTERRUPT_MS))
+  await untilInterrupted(work(running), () => supervisor.stop(INTERRUPT_MS))
 }

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { reindexNow, resolveProject } from '../../src/knowledge/index.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
+import { findOperator } from '../../src/users/index.ts'
 import { runCommand, startCommand } from '../cli/run-command.ts'
 import { postgresUnavailable } from '../support/postgres.ts'
 import { silentLogger } from '../support/silent-logger.ts'
@@ -39,6 +41,32 @@ test('reindex of a project that is not there fails and says so', async () => {
   const { status, stderr } = await runCommand(['reindex', 'Nowhere'], { COMMONPLACE_DATA_DIR: notes.server.dataDir })
   assert.equal(status, 1)
   assert.match(stderr, /Project not found: no project has the id, permalink or name 'Nowhere'/)
+})
+
+test('reindex of a PostgreSQL that takes no changes says so in one sentence', {
+  skip: postgresUnavailable() ?? false,
+}, async () => {
+  await using notes = await NotesApi.start({ engine: 'postgres' })
+  await notes.create({ title: 'Whale', content: 'A mammal of the sea.' })
+  const url = new URL(notes.server.databaseUrl ?? '')
+  url.searchParams.set('options', '-c default_transaction_read_only=on')
+  const place = {
+    COMMONPLACE_DATA_DIR: notes.server.dataDir,
+    COMMONPLACE_DATABASE_URL: url.href.replaceAll('+', '%20'),
+  }
+  const { status, stdout, stderr } = await runCommand(['reindex'], place)
+  assert.deepEqual([status, stdout], [1, ''])
+  assert.match(
+    stderr,
+    /^commonplace: The PostgreSQL server takes no changes right now.*\n {2}cause: .*read-only transaction\n$/,
+  )
+
+  const options = { dataDir: notes.server.dataDir, poolSize: 1, clock: new SystemClock(), log: silentLogger() }
+  await using db = await openDatabase({ ...options, databaseUrl: place.COMMONPLACE_DATABASE_URL })
+  const { project } = await resolveProject(db, 'main')
+  const semantic = () => assert.fail('what embeds would meet the same trouble, and tell it beside the command')
+  const deps = { db, clock: options.clock, semantic, onProgress: () => {} }
+  await assert.rejects(reindexNow(deps, await findOperator(db), { ...project, noteCount: 1 }), { code: 'unavailable' })
 })
 
 test('reindex without semantic search makes the words anew, and with a provider that fails says why', async () => {

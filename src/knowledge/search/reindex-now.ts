@@ -9,8 +9,8 @@ import type { Semantic } from '../semantic/semantic.ts'
 export interface ReindexDeps {
   db: Database
   clock: Clock
-  /** Its sync has to run. */
-  semantic: Semantic | null
+  /** Asked when there is something to embed, which shows that storage takes changes; its sync has to run from then on. */
+  semantic(): Semantic | null
   onProgress(step: 'reading notes' | 'embedding notes', done: number, total: number): void
 }
 
@@ -24,12 +24,13 @@ export async function reindexNow(
   principal: Principal,
   project: ReindexedProject,
 ): Promise<{ notes: number; chunks: number }> {
-  const { semantic, onProgress } = deps
+  const { onProgress } = deps
   const { notes } = await new ProjectInside(deps).index(principal, {
     pathId: project.externalId,
     inBackground: false,
     onProgress: (done) => onProgress('reading notes', done, project.noteCount),
   })
+  const semantic = deps.semantic()
   if (semantic === null) return { notes, chunks: 0 }
   await semantic.sync.reindex(project)
   await embedAll(deps, semantic, project, notes)
