@@ -249,7 +249,7 @@ describe('requests over HTTP', () => {
 
   test('by the method QUERY are read from their body alone, and looked at as others are', async () => {
     const { api, base } = callbacks
-    const path = `${base}/callbacks?pageSize=1000`
+    const path = `${base}/callbacks`
     await callbacks.startRunning('by-query-1')
     await callbacks.startRunning('by-query-2')
     const body = { query: `CallbackId STARTS_WITH 'by-query'`, page_size: 1 }
@@ -259,6 +259,11 @@ describe('requests over HTTP', () => {
     const { body: second } = await api.call('QUERY', path, 200, { body: next })
     assert.notEqual(second.executions[0].callbackId, first.executions[0].callbackId)
     assertSays(errorOf(await api.call('QUERY', path, 400, { body: { other: 1 } })), 'other')
+    for (const name of ['query', 'pageSize', 'next_page_token']) {
+      const misplaced = await api.call('QUERY', `${path}?${name}=1`, 400, { body: {} })
+      assertSays(errorOf(misplaced), `${name} belongs to the body`)
+    }
+    await api.call('QUERY', `${path}?pretty=true`, 200, { body })
     await api.call('QUERY', path, 401, { body, headers: { authorization: '' } })
     assertSays(errorOf(await api.call('QUERY', path, 400)), 'Content-Type')
     const counted = bytesOf(CountCallbackExecutionsRequestSchema, { query: body.query })

@@ -105,11 +105,11 @@ export function messageOperation<Request extends DescMessage, Response extends D
       const flags = readFlags(query)
       const path = readPath(request.params as Record<string, string>)
       if (alsoByQuery) reply.header('accept-query', QUERY_TYPES)
-      const message =
-        takesBody || request.method === 'QUERY'
-          ? readBody(desc, request, path, flags, options.adaptJson)
-          : readQueryRequest(desc, query, path)
-      if (takesBody) refuseMisplaced(desc, query, path)
+      const isInBody = takesBody || request.method === 'QUERY'
+      const message = isInBody
+        ? readBody(desc, request, path, flags, options.adaptJson)
+        : readQueryRequest(desc, query, path)
+      if (isInBody) refuseMisplaced(desc, query, path)
       if (method === 'DELETE') refuseOtherBody(desc, readBody(desc, request, path, flags), message, path)
       const call = new HttpCall(request, reply)
       const { deadlineMs } = call
