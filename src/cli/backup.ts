@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { Command, Option } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
 import { type BackupFormat, createBackup } from '../platform/backup/backup.ts'
 import { type Clock, toRfc3339 } from '../platform/clock/clock.ts'
 import { printJson } from './print-json.ts'
@@ -16,7 +16,7 @@ interface BackupFlags {
 export function backupCommand(): Command {
   return withStorageFlags(new Command('backup'))
     .description('write everything the database holds to one file; the server may go on running')
-    .argument('[file]', 'where to; a name with the date in the working directory unless given')
+    .argument('[file]', 'where to; a name with the date in the working directory unless given', fileName)
     .addOption(
       new Option('--format <format>', 'the SQLite file itself, or a dump that either engine restores').choices([
         'sqlite',
@@ -52,6 +52,12 @@ export function backupCommand(): Command {
         { requireSchema: false, withoutIt: 'nothing to back up' },
       ),
     )
+}
+
+/** Verified is what lies on a disk, so nothing is streamed. A file that is called so has a folder before its name. */
+function fileName(text: string): string {
+  if (text !== '-') return text
+  throw new InvalidArgumentError('A backup is not written to standard output: name a file.')
 }
 
 function defaultName(clock: Clock, format: BackupFormat): string {

@@ -39,6 +39,13 @@ describe('commonplace backup', () => {
     assert.match(stderr, /^verifying: 100 %/m)
   })
 
+  test('is not written to standard output, and to no file that is called after it', async () => {
+    const cwd = tempDir()
+    const { status, stdout, stderr } = await runCommand(['backup', '-', '--data-dir', server.dataDir], {}, cwd)
+    assert.deepEqual([status, stdout, readdirSync(cwd)], [2, '', []])
+    assert.match(stderr, /not written to standard output: name a file/)
+  })
+
   test('replaces a file only with --force', async () => {
     const file = join(tempDir(), 'backup.db')
     const args = ['backup', file, '--data-dir', server.dataDir]
