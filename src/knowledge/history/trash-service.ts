@@ -1,6 +1,7 @@
 import { auditChange } from '../../platform/audit/audit-change.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { shownId } from '../../platform/http/route/path-id.ts'
+import { forgetAnswersAbout } from '../../platform/idempotency/idempotency.ts'
 import { parseBareId } from '../../platform/ids/uuid.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { destinationOf } from '../move/destination.ts'
@@ -90,6 +91,7 @@ export class TrashService {
       if (externalId === null || numbers.length === 0) return false
       await deleteRevisions(tx, numbers)
       await deleteTrash(tx, numbers)
+      await forgetAnswersAbout(tx, [externalId])
       await auditChange(tx, principal, { action: 'note.purged', target: { type: 'notes', id: externalId } }, client)
       return true
     })

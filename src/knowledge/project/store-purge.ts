@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { forgetAnswersAbout } from '../../platform/idempotency/idempotency.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { dropSearchRows } from '../search/index/store-search-rows.ts'
 
@@ -24,7 +25,11 @@ export async function removeNoteRows(tx: Transaction, projectId: number, noteIds
     .execute()
   for (const noteId of noteIds) await dropSearchRows(tx, noteId)
   await tx.query.deleteFrom('note_revisions').where('note_id', 'in', noteIds).execute()
-  await tx.query.deleteFrom('notes').where('id', 'in', noteIds).execute()
+  const gone = await tx.query.deleteFrom('notes').where('id', 'in', noteIds).returning('external_id').execute()
+  await forgetAnswersAbout(
+    tx,
+    gone.map(({ external_id }) => external_id),
+  )
 }
 
 /** Names of notes that are gone. How many. */
@@ -41,7 +46,7 @@ export async function removeNames(tx: Transaction, projectId: number, limit: num
 export async function removeTrash(tx: Transaction, projectId: number, limit: number): Promise<number> {
   const rows = await tx.query
     .selectFrom('note_trash')
-    .select('note_id')
+    .select(['note_id', 'external_id'])
     .where('project_id', '=', projectId)
     .limit(limit)
     .execute()
@@ -49,6 +54,10 @@ export async function removeTrash(tx: Transaction, projectId: number, limit: num
   const noteIds = rows.map(({ note_id }) => note_id)
   await tx.query.deleteFrom('note_revisions').where('note_id', 'in', noteIds).execute()
   await tx.query.deleteFrom('note_trash').where('note_id', 'in', noteIds).execute()
+  await forgetAnswersAbout(
+    tx,
+    rows.map(({ external_id }) => external_id),
+  )
   return rows.length
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { newId } from '../ids/uuid.ts'
 import { blankSecrets } from './blank-secrets.ts'
-import { emailMention, mentionsIn, userMention } from './mentions.ts'
+import { emailMention, mentionsIn, resourceMention, userMention } from './mentions.ts'
 
 test('empties secrets by their name, and members that an operation names', () => {
   const body = {
@@ -28,6 +29,12 @@ test('finds the users and the addresses that a document mentions', () => {
     [emailMention('ada@example.org'), emailMention('bob@example.org'), userMention('u1'), userMention('u2')].sort(),
   )
   assert.deepEqual(mentionsIn(''), [])
+})
+
+test('what an answer names by an external id is found, and nothing else that is called so', () => {
+  const id = newId()
+  const body = { results: [{ external_id: id }], entity_metadata: { external_id: 'x', deep: { external_id: 7 } } }
+  assert.deepEqual(mentionsIn(JSON.stringify({ ...body, to_external_id: newId() })), [resourceMention(id)])
 })
 
 test('finds an address whole that holds what stands between others', () => {

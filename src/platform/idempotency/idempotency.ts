@@ -18,10 +18,11 @@ import { AppError } from '../errors/app-error.ts'
 import type { JobEngine } from '../jobs/job-engine.ts'
 import type { PersonalDataPart } from '../personal-data/personal-data.ts'
 import type { Database, Transaction } from '../storage/database.ts'
-import { emailMention, mentionsIn, userMention } from './mentions.ts'
+import { emailMention, mentionsIn, resourceMention, userMention } from './mentions.ts'
 import {
   abandonKeys,
   claimKey,
+  deleteBodiesWith,
   deleteKeysOf,
   deleteOldKeys,
   findKey,
@@ -101,7 +102,8 @@ export class Idempotency {
       const kept = { status: known.status, headers: JSON.parse(known.headers ?? '{}') as Record<string, string> }
       const answer = known.body === null ? await remake?.(kept) : { ...kept, body: textOf(known.body) }
       if (answer !== undefined) return { kind: 'repeat', answer }
-      throw new AppError('conflict', 'The answer to this Idempotency-Key was too large to keep')
+      const message = 'The answer to this Idempotency-Key was too large to keep, or what it showed is gone'
+      throw new AppError('conflict', message)
     }
     throw stillRunning()
   }
@@ -201,6 +203,11 @@ export const idempotencyData: PersonalDataPart = {
   name: 'idempotency',
   erase: (tx, { id, email, handle }) =>
     deleteKeysOf(tx, subjectOf(id), [userMention(id), emailMention(email), emailMention(handle)]),
+}
+
+/** What goes for ever is in no kept answer either. By external ids; to be called in the transaction that removes it. */
+export function forgetAnswersAbout(tx: Transaction, externalIds: readonly string[]): Promise<void> {
+  return deleteBodiesWith(tx, externalIds.map(resourceMention))
 }
 
 function stillRunning(): AppError {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { parseId } from '../ids/uuid.ts'
 
 // What stands between addresses, in a sentence or a list. An address may hold all of these but blanks, as o'brien@ does: both are tried.
 const BETWEEN = [/\s+/, /[\s"'<>(),;:]+/]
@@ -12,7 +13,12 @@ export function emailMention(email: string): string {
   return `email ${hash('sha256', email.toLowerCase(), 'base64url')}`
 }
 
-/** Whom a JSON document is about: users it shows or refers to, and addresses in its texts. */
+/** What has an external id, such as a note. */
+export function resourceMention(externalId: string): string {
+  return `resource ${externalId}`
+}
+
+/** What a JSON document is about: users it shows or refers to, addresses in its texts, and what it names by an external id. */
 export function mentionsIn(body: string): string[] {
   if (body === '') return []
   const mentions = new Set<string>()
@@ -21,8 +27,10 @@ export function mentionsIn(body: string): string[] {
     if (typeof value === 'string') {
       for (const email of emailsIn(value)) mentions.add(emailMention(email))
     } else if (typeof value === 'object' && value !== null) {
-      const { type, id } = value as { type?: unknown; id?: unknown }
+      const { type, id, external_id: external } = value as { type?: unknown; id?: unknown; external_id?: unknown }
       if (type === 'users' && typeof id === 'string') mentions.add(userMention(id))
+      const externalId = typeof external === 'string' ? parseId(external) : undefined
+      if (externalId !== undefined) mentions.add(resourceMention(externalId))
       for (const member of Object.values(value)) visit(member)
     }
   }

@@ -14,7 +14,7 @@ export interface IdempotencyKeysTable {
   status: number | null
   /** JSON. */
   headers: string | null
-  /** Null with a status: it was too large to be kept, or is not yet. Without a status: what the request has done so far. */
+  /** Null with a status: it was too large to be kept, is not yet, or must no longer be. Without a status: what the request has done so far. */
   body: Uint8Array | null
   /** When the request began; also tells one that took an abandoned key over from the one that left it. */
   created_at: Micros
@@ -23,7 +23,7 @@ export interface IdempotencyKeysTable {
 declare module '../storage/tables.ts' {
   interface Tables {
     idempotency_keys: IdempotencyKeysTable
-    /** `user <id>` or `email <hash>`. */
+    /** `user <id>`, `email <hash>` or `resource <external id>`. */
     idempotency_mentions: { mention: string; subject: string; route: string; key: string }
   }
 }
@@ -173,12 +173,27 @@ export async function abandonKeys(tx: Transaction, abandoned: Micros): Promise<v
 
 export async function deleteKeysOf(tx: Transaction, subject: string, mentions: readonly string[]): Promise<void> {
   await tx.query.deleteFrom('idempotency_keys').where('subject', '=', subject).execute()
-  const mentioning = await tx.query
+  for (const place of await mentioning(tx, mentions)) {
+    await at(tx.query.deleteFrom('idempotency_keys'), place).execute()
+  }
+}
+
+/** The keys stay, so that a late repeat does not do again what was taken back. */
+export async function deleteBodiesWith(tx: Transaction, mentions: readonly string[]): Promise<void> {
+  for (const place of await mentioning(tx, mentions)) {
+    await at(tx.query.updateTable('idempotency_keys').set({ body: null }), place)
+      .where('status', 'is not', null)
+      .execute()
+  }
+}
+
+async function mentioning(reader: Reader, mentions: readonly string[]): Promise<KeyPlace[]> {
+  if (mentions.length === 0) return []
+  return reader.query
     .selectFrom('idempotency_mentions')
     .select(['subject', 'route', 'key'])
     .where('mention', 'in', [...mentions])
     .execute()
-  for (const place of mentioning) await at(tx.query.deleteFrom('idempotency_keys'), place).execute()
 }
 
 /** One batch; answers how many were removed. */
