@@ -21,6 +21,7 @@ const PERSON = {
   renamed: 'Zybrînka Quoxvale-Wumpf',
   email: 'Zybrinka.Quoxvale@Flomberg.example',
   secondEmail: 'zyq@grmpfdorf.example',
+  thirdEmail: 'zyqu@flomberg.example',
   title: 'Chief Blorptologist',
   keyName: 'Quoxvale travel laptop',
   tokenName: 'zybri ci token',
@@ -152,6 +153,8 @@ async function live(server: TestServer, admin: TestClient, mail: MailServer): Pr
     body: { data: { type: 'users', attributes: { email: PERSON.secondEmail } } },
     headers: { 'idempotency-key': 'second' },
   })
+  const away = { data: { type: 'users', id, attributes: { email: PERSON.thirdEmail } } }
+  await admin.patch(`/api/v2/users/${id}`, 200, { body: away })
   return id
 }
 

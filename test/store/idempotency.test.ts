@@ -3,6 +3,7 @@ import { it } from 'node:test'
 import fc from 'fast-check'
 import type { UserId } from '../../src/platform/auth/principal.ts'
 import {
+  answersStayAbout,
   Idempotency,
   idempotencyData,
   type KeyedRequest,
@@ -227,6 +228,26 @@ eachDatabase('idempotency keys', ({ open, openAgain }) => {
     // What still runs for the person keeps nothing.
     await idempotency.keep(running, { ...ANSWER, body: answers.shown as string })
     assert.deepEqual((await rowCount(db))[0], 1)
+  })
+
+  it('whose answer names an address that somebody gave up are deleted with this person, too', async () => {
+    const db = await open()
+    const idempotency = new Idempotency({ db, clock: new FakeClock() })
+    const id = newId<'User'>() as UserId
+    const person = { id, organizationId: newId(), email: 'third@example.org', handle: 'first@example.org' } as never
+    for (const name of ['first', 'second', 'third', 'fourth']) {
+      const body = JSON.stringify({ errors: [`Email ${name}@example.org is already in use`] })
+      await idempotency.keep(await first(idempotency, request({ key: name })), { ...ANSWER, body })
+    }
+    for (const email of ['First@example.org', 'second@example.org', 'second@example.org']) {
+      await db.write((tx) => answersStayAbout(tx, id, email))
+    }
+    await db.write((tx) => idempotencyData.erase(tx, person))
+    const left = await db.query.selectFrom('idempotency_keys').select('key').execute()
+    assert.deepEqual(
+      left.map(({ key }) => key),
+      ['fourth'],
+    )
   })
 
   it('take any key, path and body that can be sent', async () => {

@@ -29,6 +29,7 @@ import {
   type KeptAnswer,
   type KeyPlace,
   keepAnswer,
+  mentionAlso,
   releaseKey,
   renewKey,
 } from './store.ts'
@@ -203,6 +204,11 @@ export const idempotencyData: PersonalDataPart = {
   name: 'idempotency',
   erase: (tx, { id, email, handle }) =>
     deleteKeysOf(tx, subjectOf(id), [userMention(id), emailMention(email), emailMention(handle)]),
+}
+
+/** Somebody gives an address up: answers that name it are still about this person, whom nothing will lead to it any more. */
+export function answersStayAbout(tx: Transaction, userId: string, email: string): Promise<void> {
+  return mentionAlso(tx, emailMention(email), userMention(userId))
 }
 
 /** What goes for ever is in no kept answer either. By external ids; to be called in the transaction that removes it. */

@@ -178,6 +178,21 @@ export async function deleteKeysOf(tx: Transaction, subject: string, mentions: r
   }
 }
 
+/** Whatever has the one mention has the other, too. */
+export async function mentionAlso(tx: Transaction, mention: string, also: string): Promise<void> {
+  await tx.query
+    .insertInto('idempotency_mentions')
+    .columns(['mention', 'subject', 'route', 'key'])
+    .expression((eb) =>
+      eb
+        .selectFrom('idempotency_mentions')
+        .select([eb.val(also).as('mention'), 'subject', 'route', 'key'])
+        .where('mention', '=', mention),
+    )
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+}
+
 /** The keys stay, so that a late repeat does not do again what was taken back. */
 export async function deleteBodiesWith(tx: Transaction, mentions: readonly string[]): Promise<void> {
   for (const place of await mentioning(tx, mentions)) {

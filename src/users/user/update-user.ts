@@ -5,6 +5,7 @@ import type { Principal, UserId } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { requireMatch } from '../../platform/http/answer/etag.ts'
+import { answersStayAbout } from '../../platform/idempotency/idempotency.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { isUniqueViolation } from '../../platform/storage/storage-errors.ts'
 import { refuseForeignEmail, requireManager } from '../guards.ts'
@@ -120,7 +121,10 @@ async function store(
   const after = { ...changed, modifiedAt: now }
   await updateUser(tx, before, after)
   for (const event of eventsOf(before, after)) await auditChange(tx, principal, event, client)
-  if (after.email !== before.email) await onEmailChanged?.(tx, { before, after, actor: actor(principal), client })
+  if (after.email !== before.email) {
+    await answersStayAbout(tx, before.id, before.email)
+    await onEmailChanged?.(tx, { before, after, actor: actor(principal), client })
+  }
   if (after.status !== before.status && after.status === 'Disabled') {
     await revokeAccess(tx, principal, after, now, client)
   }
