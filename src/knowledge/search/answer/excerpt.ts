@@ -1,4 +1,5 @@
-import type { Place, WantedWords } from '../words/wanted-words.ts'
+import type { Place } from '../words/place.ts'
+import type { WantedWords } from '../words/wanted-words.ts'
 
 const AROUND = 300
 

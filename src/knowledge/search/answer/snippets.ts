@@ -1,6 +1,7 @@
 import type { Question } from '../question/question.ts'
+import type { Place } from '../words/place.ts'
 import { isMarkAt } from '../words/unspaced-run.ts'
-import { type Place, WantedWords } from '../words/wanted-words.ts'
+import { WantedWords } from '../words/wanted-words.ts'
 
 export interface Snippet {
   field: 'title' | 'content' | 'tags' | 'permalink' | 'file_path'

@@ -1,20 +1,11 @@
 import type { Node, Question } from '../question/question.ts'
-import { PICTURE } from './letter-signs.ts'
-import { type PhrasePart, partsOfRun, phraseParts } from './phrase-parts.ts'
+import { partsOfRun, phraseParts } from './phrase-parts.ts'
+import type { Place } from './place.ts'
 import { isUnspacedWord } from './search-text.ts'
 import { stemOf } from './stem.ts'
 import { UnspacedRun } from './unspaced-run.ts'
-import { type WordPlace, wordPlaces } from './word-places.ts'
-
-/** A place in a text that has something of the question. */
-export interface Place {
-  start: number
-  end: number
-  /** Which words of the question it has. */
-  terms: number[]
-  /** Where all of the phrase stands that it is a part of. */
-  phrase?: { start: number; end: number }
-}
+import { WantedPhrase } from './wanted-phrase.ts'
+import { wordPlaces } from './word-places.ts'
 
 interface WantedWord {
   term: number
@@ -25,15 +16,8 @@ interface WantedWord {
   isBeginning: boolean
   /** Null: counts by itself. */
   phrase: WantedPhrase | null
+  /** Which part of it. */
   index: number
-}
-
-interface WantedPhrase {
-  parts: readonly PhrasePart[]
-  /** Of its first part; the others have the next ones. */
-  term: number
-  /** Places that have its first parts, one list for each beginning that may still go on: `bora bora` begins at every `bora`. */
-  begun: Place[][]
 }
 
 /** Letters of a script without spaces. */
@@ -44,8 +28,6 @@ interface WantedRun {
 }
 
 const MOST_PLACES = 300
-const WIDEST_GAP = 40
-const WORD = new RegExp(String.raw`[\p{L}\p{N}\p{M}]|${PICTURE}`, 'u')
 
 /** The words of a question, ready to be looked for in texts. What stands behind NOT is none of them. */
 export class WantedWords {
@@ -69,21 +51,21 @@ export class WantedWords {
   placesIn(text: string): Place[] {
     const places: Place[] = []
     const runs: UnspacedRun[] = []
-    for (const phrase of this.#phrases) phrase.begun = []
+    for (const phrase of this.#phrases) phrase.beginText(text, places)
     for (const found of wordPlaces(text, this.#beginnings)) {
       if (found instanceof UnspacedRun) {
         if (this.#runs.length > 0) runs.push(found)
-        for (const phrase of this.#phrases) goOnInRun(phrase, found, text, places)
+        for (const phrase of this.#phrases) phrase.goOnInRun(found)
         continue
       }
       const terms: number[] = []
       for (const own of found.words) {
-        const parts = new Map<WantedPhrase, WantedWord[]>()
-        for (const wanted of this.#meant(own)) {
-          if (wanted.phrase === null) terms.push(wanted.term)
-          else parts.set(wanted.phrase, [...(parts.get(wanted.phrase) ?? []), wanted])
+        const parts = new Map<WantedPhrase, number[]>()
+        for (const { term, phrase, index } of this.#meant(own)) {
+          if (phrase === null) terms.push(term)
+          else parts.set(phrase, [...(parts.get(phrase) ?? []), index])
         }
-        for (const [phrase, words] of parts) goOn(phrase, words, found, text, places)
+        for (const [phrase, indexes] of parts) phrase.goOn(indexes, found)
       }
       if (terms.length > 0) places.push({ start: found.start, end: found.end, terms })
       if (places.length >= MOST_PLACES) break
@@ -108,7 +90,7 @@ export class WantedWords {
       this.#addRun([[only.text]])
       return
     }
-    const phrase = parts.length < 2 ? null : { parts, term: this.#terms, begun: [] }
+    const phrase = parts.length < 2 ? null : new WantedPhrase(parts, this.#terms)
     if (phrase !== null) this.#phrases.push(phrase)
     for (const [index, { text, isRun }] of parts.entries()) {
       const isBeginning = isLastBeginning && index === parts.length - 1
@@ -144,66 +126,6 @@ export class WantedWords {
   }
 }
 
-/** A word that is these of a phrase: each beginning that it stands beside goes on with it, and all others end. */
-function goOn(
-  phrase: WantedPhrase,
-  words: readonly WantedWord[],
-  found: WordPlace,
-  text: string,
-  places: Place[],
-): void {
-  const before = phrase.begun
-  phrase.begun = []
-  for (const { term, index } of words) {
-    const place = { start: found.start, end: found.end, terms: [term] }
-    addPart(phrase, index, place, before, text, places)
-  }
-}
-
-/** Likewise. Between its first and its last part a phrase has whole runs only. */
-function goOnInRun(phrase: WantedPhrase, run: UnspacedRun, text: string, places: Place[]): void {
-  if (!phrase.parts.some(({ isRun }) => isRun)) return
-  let from = 0
-  for (const letters of run.letters.split(' ')) {
-    const parts = [...phrase.parts.entries()].filter(
-      ([index, { text: wanted, isRun }]) => isRun && isPartOf(letters, wanted, index, phrase),
-    )
-    const before = phrase.begun
-    if (parts.length > 0) phrase.begun = []
-    for (const [index, part] of parts) {
-      const start = index === 0 ? from + letters.length - part.text.length : from
-      const place = { ...run.placeOf(start, start + part.text.length), terms: [phrase.term + index] }
-      addPart(phrase, index, place, before, text, places)
-    }
-    from += letters.length + 1
-  }
-}
-
-function isPartOf(letters: string, wanted: string, index: number, { parts }: WantedPhrase): boolean {
-  if (index === 0) return letters.endsWith(wanted)
-  return index === parts.length - 1 ? letters.startsWith(wanted) : letters === wanted
-}
-
-/** A part with this index begins the phrase, or goes on with what begins so; the last one completes it. */
-function addPart(
-  phrase: WantedPhrase,
-  index: number,
-  place: Place,
-  before: readonly Place[][],
-  text: string,
-  places: Place[],
-): void {
-  const begun = index === 0 ? [] : before.find((parts) => parts.length === index && isBeside(parts, place, text))
-  if (begun === undefined) return
-  const parts = [...begun, place]
-  if (parts.length < phrase.parts.length) {
-    phrase.begun.push(parts)
-    return
-  }
-  const whole = { start: (parts[0] as Place).start, end: place.end }
-  for (const part of parts) places.push({ ...part, phrase: whole })
-}
-
 function placesInRuns({ term, choices }: WantedRun, runs: readonly UnspacedRun[]): Place[] {
   for (const texts of choices) {
     const places = texts.flatMap((text) => placesOfText(text, term, runs))
@@ -231,12 +153,4 @@ function isMeant(own: string, { word, stem, isBeginning }: WantedWord): boolean 
 /** Making a stem is slow, and words of one stem begin alike. */
 function isOfStem(own: string, word: string, stem: string): boolean {
   return own[1] === word[1] && (stemOf(own) ?? own) === stem
-}
-
-function isBeside(parts: readonly Place[], { start }: { start: number }, text: string): boolean {
-  const last = parts.at(-1)
-  const end = last?.end ?? 0
-  // One sign may be several words, as ½ is.
-  if (last?.start === start) return true
-  return start >= end && start - end <= WIDEST_GAP && !WORD.test(text.slice(end, start))
 }
