@@ -13,8 +13,11 @@ export interface Denial {
 }
 
 const WINDOW_MS = 60_000
-/** Of different denials in one window; whoever tries everything everywhere is seen as well in this many. */
-const PER_WINDOW = 200
+/**
+ * Of different denials in one window. A caller has at most as many as it leaves to others: whoever tries everything everywhere is
+ * seen as well in half of them, and hides nobody.
+ */
+const PER_WINDOW = 400
 
 /**
  * Records that somebody with good credentials was refused. It is no change and costs the caller nothing, so it could be
@@ -27,6 +30,8 @@ export class DenialRecorder {
   /** How often each came in this window. */
   #seen = new Map<string, number>()
   #before = new Map<string, number>()
+  /** How many different ones each caller has in this window. */
+  #ofCaller = new Map<string, number>()
   #windowEndsMs = 0
 
   constructor({ db, clock, log }: { db: Database; clock: Clock; log: Logger }) {
@@ -37,11 +42,14 @@ export class DenialRecorder {
 
   record({ principal, operationId, reason, client }: Denial): void {
     this.#turnWindow()
-    const what = `${principal.userId ?? principal.kind} ${principal.credentialId ?? ''} ${operationId}`
+    const caller = principal.userId ?? principal.kind
+    const what = `${caller} ${principal.credentialId ?? ''} ${operationId}`
     const count = this.#seen.get(what)
+    const own = this.#ofCaller.get(caller) ?? 0
     if (count !== undefined) this.#seen.set(what, count + 1)
-    if (count !== undefined || this.#seen.size >= PER_WINDOW) return
+    if (count !== undefined || own >= PER_WINDOW - this.#seen.size) return
     this.#seen.set(what, 1)
+    this.#ofCaller.set(caller, own + 1)
     const repeated = (this.#before.get(what) ?? 1) - 1
     const event: AuditEvent = {
       organizationId: principal.organizationId,
@@ -61,6 +69,7 @@ export class DenialRecorder {
     if (now < this.#windowEndsMs) return
     this.#before = now < this.#windowEndsMs + WINDOW_MS ? this.#seen : new Map()
     this.#seen = new Map()
+    this.#ofCaller = new Map()
     this.#windowEndsMs = now + WINDOW_MS
   }
 }
