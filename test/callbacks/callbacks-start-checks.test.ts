@@ -37,6 +37,7 @@ const CHECKS: Check[] = [
   { title: 'a user in the url', wrong: url('http://ada:secret@127.0.0.1/'), says: ['user'] },
   { title: 'a denied address', wrong: url('http://169.254.169.254/'), says: ['not allowed'] },
   { title: 'a denied port', wrong: url('http://127.0.0.1:25/'), says: ['port'] },
+  { title: 'a port that nothing listens at', wrong: url('http://127.0.0.1:0/'), says: ['port 0'] },
   { title: 'an illegal header name', wrong: nexus({ header: { 'a b': 'x' } }), says: ['header name'] },
   { title: 'a line break in a header', wrong: nexus({ header: { a: 'x\r\ny: z' } }), says: ['header', 'CR'] },
   { title: 'a control character in the token', wrong: nexus({ token: 'a\nb' }), says: ['token'] },

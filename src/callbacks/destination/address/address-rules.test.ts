@@ -110,6 +110,8 @@ test('a target is judged by rules, credentials, address and port, in this order'
     ['http://127.0.0.1:22/', /destination address not allowed/],
     ['http://example.org:22/', /port 22/],
     ['https://example.org/', /port 443/],
+    ['http://example.org:0/', /port 0, which is not allowed/],
+    ['http://example.org:00/', /port 0/],
   ]
   for (const [url, word] of cases) assert.match(findTargetProblem(targetOf(url), policy) ?? '', word, url)
   assert.match(

@@ -26,5 +26,8 @@ function judge(target: Target, policy: TargetPolicy): string | undefined {
   if (target.hasCredentials) return 'callback url must not contain a user or password: send them as a header'
   if (policy.filter.isDenied(target.url.hostname)) return 'callback url names a destination address not allowed'
   const port = portOf(target)
-  return policy.deniedPorts.includes(port) ? `callback url uses port ${port}, which is not allowed` : undefined
+  // Nothing listens at port 0: every attempt would fail.
+  return port === 0 || policy.deniedPorts.includes(port)
+    ? `callback url uses port ${port}, which is not allowed`
+    : undefined
 }
