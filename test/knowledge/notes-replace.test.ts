@@ -283,6 +283,23 @@ describe('preconditions', () => {
     await notes.put(id, { title: 'One of them', content: 'second' }, 200, { 'if-none-match': `"${OLD}"` })
   })
 
+  test('If-None-Match without a tag is refused, and nothing is written', async () => {
+    const { external_id: id, checksum } = await notes.create({ title: 'Unguarded', content: 'one' })
+    for (const value of ['', checksum]) {
+      const headers = { 'If-None-Match': value }
+      for (const { body } of [
+        await notes.put(id, wish(), 400, headers),
+        await notes.patch(id, { operation: 'append', content: 'x' }, 400, headers),
+        await notes.move(id, 'elsewhere.md', 400, {}, headers),
+        await notes.api.delete(notes.at(id), 400, { headers }),
+      ]) {
+        assert.match(body.detail, /^If-None-Match has no tag: .* with its quotes/)
+      }
+    }
+    const { checksum: now } = await notes.get(id, 200, { headers: { 'If-None-Match': checksum } })
+    assert.equal(now, checksum)
+  })
+
   test('x-bm-cloud-note-base-checksum: stale is 409 with the checksum that is stored, and nothing comes to life again', async () => {
     const header = 'x-bm-cloud-note-base-checksum'
     const { body } = await notes.put(note.external_id, wish(), 409, { [header]: OLD })

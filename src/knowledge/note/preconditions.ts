@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { AppError } from '../../platform/errors/app-error.ts'
-import { matchesNone, requireMatch } from '../../platform/http/answer/etag.ts'
+import { matchesNone, requireMatch, requireTag } from '../../platform/http/answer/etag.ts'
 import type { Note } from './note.ts'
 
 /** What the caller knew of a note when it decided to change it. */
@@ -28,6 +28,7 @@ export function etagOf({ checksum }: Pick<Note, 'checksum'>): string {
 export function checkPreconditions(note: Note | undefined, preconditions: Preconditions): void {
   const { ifMatch, ifNoneMatch, baseChecksum } = preconditions
   requireMatch(ifMatch, note === undefined ? null : etagOf(note), 'strong')
+  requireTag(ifNoneMatch)
   if (note !== undefined && matchesNone(ifNoneMatch, etagOf(note))) {
     const message =
       ifNoneMatch?.trim() === '*'

@@ -26,8 +26,16 @@ export function requireMatch(
 ): void {
   if (header === undefined) return
   if (current !== null && (header.trim() === '*' || namesIt(header, current, comparison))) return
-  const hasTag = header.includes('"') || header.trim() === '*'
-  throw new AppError('precondition_failed', `If-Match ${hasTag ? NOT_CURRENT : NO_TAG}`)
+  throw new AppError('precondition_failed', `If-Match ${hasTag(header) ? NOT_CURRENT : NO_TAG}`)
+}
+
+/** Throws `invalid_argument` where the `If-None-Match` of a change has neither a tag nor `*`: passed over, it would guard nothing. */
+export function requireTag(header: string | undefined): void {
+  if (header !== undefined && !hasTag(header)) throw new AppError('invalid_argument', `If-None-Match ${NO_TAG}`)
+}
+
+function hasTag(header: string): boolean {
+  return header.includes('"') || header.trim() === '*'
 }
 
 function namesIt(header: string, current: string, comparison: 'weak' | 'strong'): boolean {
