@@ -139,6 +139,44 @@ test('what an error says beside its text is declared in the OpenAPI document', a
   const refused = await api.post('/api/v1/admin/instance/rules', 422, { body: {} })
   assert.ok(instance.Check(refused.body), refused.text)
   assert.deepEqual(Object.keys(JSON.parse(refused.text).details), ['text'])
+  const blocks = '/api/v1/admin/domain_blocks'
+  await api.post(blocks, 200, { body: { domain: 'blocked.example' } })
+  const others = [
+    await api.post(blocks, 422, { body: { domain: 'blocked.example' } }),
+    await api.post(`${blocks}/import?skip_bad_lines=false`, 422, {
+      body: 'no domain\n',
+      headers: { 'content-type': 'text/csv' },
+    }),
+  ]
+  for (const { text, body } of others) assert.ok(instance.Check(body), text)
+})
+
+test('what settings hide or add, and where a picture went, stand in the OpenAPI document', async () => {
+  await api.patch('/api/v1/admin/instance', 200, {
+    body: { activity_api: false, peers: { enabled: false }, show_domain_blocks: 'disabled' },
+  })
+  const hidden = {
+    GetInstanceActivity: '/api/v1/instance/activity',
+    GetInstancePeers: '/api/v1/instance/peers',
+    SearchInstancePeers: '/api/v1/peers/search?q=a',
+    GetInstanceDomainBlocks: '/api/v1/instance/domain_blocks',
+    GetInstanceDomainAllows: '/api/v1/instance/domain_allows',
+  }
+  for (const [operationId, path] of Object.entries(hidden)) {
+    assert.equal((await api.get(path, 404)).text, '')
+    const declared = find(operationId).operation.responses['404']
+    assert.ok(declared && !('$ref' in declared) && declared.content === undefined, operationId)
+  }
+  await api.patch('/api/v1/admin/instance', 200, {
+    body: { nodeinfo: { enabled: true }, compat: { mastodon_version: '4.5.0' } },
+  })
+  const { metadata } = (await api.get('/nodeinfo/2.0', 200)).body
+  const { properties } = document.components.schemas.NodeInfo as { properties: { metadata: { properties: object } } }
+  assert.deepEqual(Object.keys(metadata).sort(), Object.keys(properties.metadata.properties).sort())
+  const gone = `/media/instance/thumbnail-1200x630-${'0'.repeat(32)}.jpg`
+  assert.ok((await api.get(gone, 302)).headers.has('location'))
+  assert.ok(find('GetInstanceImage').operation.responses['302'])
+  assert.deepEqual(answersOf('GetInstanceImage'), ['image/*'], 'a PNG that is shipped, a JPEG of what is uploaded')
 })
 
 test('headers of answers stand in the OpenAPI document as they are sent', async () => {
@@ -165,6 +203,8 @@ test('headers of answers stand in the OpenAPI document as they are sent', async 
     GetInstanceV1: await api.get('/api/v1/instance', 200),
     ListDomainAllows: await api.get('/api/v1/admin/domain_allows?limit=1', 200),
     ListCallbackExecutions: await api.get('/namespaces/default/callbacks', 200),
+    SearchNotes: await api.post(`/v2/${project}/search/`, 200, { body: { text: 'headers' } }),
+    GetAboutPage: await api.get('/about', 200),
   }
   const known = Object.keys(document.components.headers)
   for (const [operationId, { status, headers }] of Object.entries(answers)) {
@@ -172,5 +212,14 @@ test('headers of answers stand in the OpenAPI document as they are sent', async 
     assert.ok(response && 'headers' in response, operationId)
     const declared = Object.keys(response.headers).filter((name) => name !== 'Idempotent-Replayed')
     assert.deepEqual(declared.sort(), known.filter((name) => headers.has(name)).sort(), operationId)
+  }
+  const refused = {
+    UsersError: await api.get('/api/v2/users/nobody', 404),
+    InstanceError: await api.get('/api/v1/instance/x', 404),
+  }
+  for (const [name, { headers }] of Object.entries(refused)) {
+    const response = document.components.responses[name]
+    const declared = Object.keys((response as { headers: object }).headers).filter((one) => one !== 'Retry-After')
+    assert.deepEqual(declared.sort(), known.filter((one) => headers.has(one)).sort(), name)
   }
 })

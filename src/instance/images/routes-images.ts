@@ -85,15 +85,16 @@ function fileRoute(server: FastifyInstance, files: ImageFiles): void {
     operationId: 'GetInstanceImage',
     summary: 'Read a picture of the instance',
     description:
-      'Its name changes with its bytes. The name of a picture that was replaced leads to the one in its place.',
+      'Its name changes with its bytes. The name of a picture that was replaced still means it for a while, then leads to the one in its place.',
     tags: ['instance'],
     surface: 'platform',
     access: 'public',
     rateLimit: null,
     etag: true,
+    sends: ['Location'],
     schema: {
       params: Type.Object({ file: Type.String() }),
-      response: { 200: { contentType: 'image/png', description: 'The picture' } },
+      response: { 200: { contentType: 'image/*', description: 'The picture' }, 302: null },
     },
     async handler(request, reply) {
       const found = await files.find(request.params.file)

@@ -25,12 +25,23 @@ const NodeInfo = Type.Object(
       localPosts: count,
     }),
     openRegistrations: Type.Boolean(),
-    metadata: Type.Object({ nodeName: Type.String(), nodeDescription: Type.String() }),
+    metadata: Type.Object({
+      nodeName: Type.String(),
+      nodeDescription: Type.String(),
+      upstream: Type.Optional(Type.Object({ name: Type.String() }, { description: 'With `compat.mastodon_version`.' })),
+    }),
   },
   { $id: 'NodeInfo' },
 )
 
-const COMMON = { method: 'GET', tags: ['instance'], surface: 'platform', access: 'public', rateLimit: null } as const
+const COMMON = {
+  method: 'GET',
+  tags: ['instance'],
+  surface: 'platform',
+  access: 'public',
+  rateLimit: null,
+  sends: ['ETag'],
+} as const
 const THREE_DAYS: Caching = { cacheControl: 'max-age=259200, public', variesByCaller: false }
 const HALF_AN_HOUR: Caching = { cacheControl: 'max-age=1800, public', variesByCaller: false }
 

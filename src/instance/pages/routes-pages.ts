@@ -19,6 +19,7 @@ const COMMON = {
   access: 'public',
   rateLimit: null,
   page: true,
+  sends: ['ETag'],
 } as const
 const response = { 200: { contentType: HTML_TYPE, description: 'The page' } }
 const orMissing = { ...response, 404: { contentType: HTML_TYPE, description: 'A page that says there is none' } }

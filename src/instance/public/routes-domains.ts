@@ -7,7 +7,14 @@ import { instanceDomain } from '../instance-domain.ts'
 import type { InstanceView } from './instance-face.ts'
 import { PreparedBody } from './prepared-body.ts'
 import { requireUser, TOKEN_INVALID, USER_REQUIRED } from './require-user.ts'
-import { type Answer, type PublicOperation, type PublicRouteParts, publicOperation, withView } from './routes-public.ts'
+import {
+  type Answer,
+  HIDDEN,
+  type PublicOperation,
+  type PublicRouteParts,
+  publicOperation,
+  withView,
+} from './routes-public.ts'
 import { ActivityList, DomainAllowList, DomainBlockList, DomainNames } from './schema-public.ts'
 import { searchPeers } from './search-peers.ts'
 import { FOR_EVERYBODY, FOR_STRANGERS, FOR_THIS_CALLER, sendBody, sendNothing } from './send-body.ts'
@@ -22,6 +29,7 @@ export function domainRoutes(server: FastifyInstance, parts: PublicRouteParts): 
     summary: 'List the domains that this server deals with',
     description: 'In whitelist mode for users only. 404 without a body when the list is switched off.',
     schema: DomainNames,
+    canBeHidden: true,
     handler: (request, reply) =>
       withPeers(parts, (view) => sendGuarded(parts, view, request, reply, isListed, () => bodies.peers(view))),
   })
@@ -32,6 +40,7 @@ export function domainRoutes(server: FastifyInstance, parts: PublicRouteParts): 
     summary: 'Read how much happened in each of the last twelve weeks',
     description: 'In whitelist mode for users only. 404 without a body when it is switched off. Numbers are texts.',
     schema: ActivityList,
+    canBeHidden: true,
     handler: (request, reply) =>
       withView(face.counted(), (view) =>
         sendGuarded(parts, view, request, reply, hasActivity, () => bodies.activity(view)),
@@ -43,6 +52,7 @@ export function domainRoutes(server: FastifyInstance, parts: PublicRouteParts): 
     summary: 'List the domains that this server limits or blocks',
     description: 'Who sees it, and who sees the comments, is a setting. 404 without a body when nobody does.',
     schema: DomainBlockList,
+    canBeHidden: true,
     handler: (request, reply) => withView(face.settled(), (view) => sendBlocks(parts, view, request, reply)),
   })
   add({
@@ -51,6 +61,7 @@ export function domainRoutes(server: FastifyInstance, parts: PublicRouteParts): 
     summary: 'List the domains that this server deals with in whitelist mode',
     description: 'For users only. 404 without a body outside whitelist mode.',
     schema: DomainAllowList,
+    canBeHidden: true,
     handler: (request, reply) =>
       withView(face.settled(), (view) =>
         sendGuarded(parts, view, request, reply, isLimited, () => bodies.domainAllows(view)),
@@ -113,7 +124,7 @@ function searchRoute(server: FastifyInstance, parts: PublicRouteParts): void {
       querystring: Type.Object({
         q: Type.Optional(Type.Array(Type.String(), { description: 'The beginning of a name.' })),
       }),
-      response: { 200: DomainNames },
+      response: { 200: DomainNames, ...HIDDEN },
     },
     handler(request, reply) {
       const text = request.query.q?.at(-1) ?? ''

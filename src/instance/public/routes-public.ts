@@ -45,15 +45,20 @@ export interface PublicOperation {
   description?: string
   schema: TSchema
   deprecated?: boolean
+  /** Whether there is a setting that hides it: then it is 404 without a body. */
+  canBeHidden?: true
   /** Beside the tag that they all have. */
   sends?: readonly SentHeader[]
   handler(request: FastifyRequest, reply: FastifyReply): Answer
 }
 
+/** No body, and no type that a client would try to parse. */
+export const HIDDEN = { 404: null } as const
+
 export function publicOperation(
   server: FastifyInstance,
   rateLimit: readonly RateRule[],
-  { path, schema, sends = [], ...rest }: PublicOperation,
+  { path, schema, canBeHidden, sends = [], ...rest }: PublicOperation,
 ): void {
   operation(server, {
     method: 'GET',
@@ -64,7 +69,7 @@ export function publicOperation(
     access: 'bearer',
     rateLimit,
     sends: ['ETag', ...sends],
-    schema: { response: { 200: schema } },
+    schema: { response: canBeHidden ? { 200: schema, ...HIDDEN } : { 200: schema } },
   })
 }
 

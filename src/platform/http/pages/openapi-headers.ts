@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../input/problem-texts.ts'
 import { idempotencyOf } from '../operation.ts'
 import type { AnyOperation, SentHeader } from '../operation-options.ts'
+import type { Surface } from '../surface.ts'
 
 interface Header {
   description: string
@@ -23,12 +24,15 @@ export const HEADERS = {
     description: 'Seconds until the next period; on the instance surface its time.',
     schema: text,
   },
+  'X-RateLimit-Period': { description: 'How many seconds a period has.', schema: number },
+  'X-RateLimit-Name': { description: 'Which limit it is of which the others tell.', schema: text },
   ETag: { description: 'The version that was answered, for `If-Match` and `If-None-Match`.', schema: text },
   Location: { description: 'The address of what was made.', schema: text },
   Link: {
     description: 'The addresses of the pages before and behind this one, or of what takes the place of the operation.',
     schema: text,
   },
+  'Accept-Query': { description: 'The media types that the method `QUERY` takes on this path.', schema: text },
   Deprecation: { description: 'Since when another operation is to be used.', schema: text },
   'Idempotent-Replayed': {
     description: '`true` where this is the answer to an earlier request with the same `Idempotency-Key`.',
@@ -36,24 +40,36 @@ export const HEADERS = {
   },
 } as const satisfies Record<string, Header>
 
-/** Of answers that tell of success. */
+const LIMITS: readonly HeaderName[] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
+
+/** What tells of limits, by surface; callbacks have them where a namespace has a limit. */
+const LIMIT_HEADERS: Record<Surface, readonly HeaderName[]> = {
+  users: [...LIMITS, 'X-RateLimit-Period', 'X-RateLimit-Name'],
+  callbacks: [...LIMITS, 'X-RateLimit-Period', 'X-RateLimit-Name'],
+  instance: LIMITS,
+  knowledge: [],
+  platform: [],
+}
+
+/** Of answers that tell of success, or lead to another address. */
 export function sentHeaders(operation: AnyOperation, status: number): HeaderRefs {
-  const { etag, rateLimit, sends = [] } = operation
+  const { alsoBy, etag, rateLimit, sends = [], surface } = operation
   const names: HeaderName[] = ['X-Request-Id']
-  if (rateLimit !== null) names.push('X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset')
-  if (etag) names.push('ETag')
+  if (rateLimit !== null) names.push(...LIMIT_HEADERS[surface])
+  if (etag && status < 300) names.push('ETag')
+  if (alsoBy !== undefined) names.push('Accept-Query')
   names.push(...sends.filter((name) => isSentWith(name, status)))
   if (idempotencyOf(operation) !== null) names.push('Idempotent-Replayed')
   return references(names)
 }
 
 /** Of errors. */
-export function failureHeaders(): HeaderRefs {
-  return references(['X-Request-Id', 'Retry-After'])
+export function failureHeaders(surface: Surface): HeaderRefs {
+  return references(['X-Request-Id', 'Retry-After', ...LIMIT_HEADERS[surface]])
 }
 
 function isSentWith(name: SentHeader, status: number): boolean {
-  return name !== 'Location' || status === 201
+  return name !== 'Location' || status === 201 || status === 302
 }
 
 function references(names: readonly HeaderName[]): HeaderRefs {

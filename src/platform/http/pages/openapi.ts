@@ -73,6 +73,22 @@ const ERROR_SCHEMAS: Record<Surface, JsonSchema> = {
           items: { type: 'object', required: ['error', 'description'], properties: { error: text, description: text } },
         },
       },
+      existing_domain_block: {
+        type: 'object',
+        description: 'Of a domain that is blocked already, or covered by another block: that block.',
+      },
+      dry_run: { type: 'boolean', description: 'Of an import that was refused as a whole, as all that follow.' },
+      imported: { type: 'integer', description: 'Always 0.' },
+      failed: { type: 'integer', description: 'Bad lines.' },
+      errors: {
+        type: 'array',
+        description: 'The bad lines.',
+        items: {
+          type: 'object',
+          required: ['line', 'domain', 'error'],
+          properties: { line: { type: 'integer' }, domain: text, error: text },
+        },
+      },
     },
   },
   knowledge: {
@@ -237,7 +253,7 @@ function declared(
   body: TSchema | RawBody | null,
   schemas: Record<string, JsonSchema>,
 ) {
-  const headers = sentHeaders(operation, status)
+  const headers = status < 400 ? sentHeaders(operation, status) : failureHeaders(operation.surface)
   if (body === null) return { description: STATUS_CODES[status] ?? 'Done', headers }
   if (isRawBody(body)) return { description: body.description, headers, content: { [body.contentType]: {} } }
   const description = (body as JsonSchema).description ?? STATUS_CODES[status] ?? 'Done'
@@ -256,7 +272,7 @@ function errorName(surface: Surface): string {
 function errorResponse(surface: Surface): object {
   const schema = { $ref: `#/components/schemas/${errorName(surface)}` }
   const description = `An error of the ${surface} surface`
-  return { description, headers: failureHeaders(), content: { 'application/json': { schema } } }
+  return { description, headers: failureHeaders(surface), content: { 'application/json': { schema } } }
 }
 
 function parameters(place: 'path' | 'query', schema: JsonSchema | undefined, schemas: Record<string, JsonSchema>) {
