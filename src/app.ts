@@ -213,7 +213,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     onDenied: (denial) => denials.record(denial),
     observe: observeCalls(metrics.registry),
   })
-  await registerRpc(server, rpc)
+  await registerRpc(server, rpc, server.platform.paths)
 
   const { host, port, grpc_port: grpcPort, metrics_port: metricsPort, shutdown_timeout: graceMs } = settings.server
   if (metricsPort !== null) starting.use(await listenMetrics(metrics, { host, port: metricsPort }))

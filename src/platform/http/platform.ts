@@ -48,8 +48,14 @@ export interface HttpDeps {
   unknownRouteLimits?(path: string): readonly RateRule[]
 }
 
-/** The operations that share a path, by method. */
-export type PathEntry = Map<string, AnyOperation>
+/** What has to be known of an operation, or of a method of RPC, to answer who asks for another method. */
+export interface Offer extends Pick<AnyOperation, 'surface' | 'rateLimit'> {
+  /** Of a GET that answers no HEAD. */
+  withoutHead?: true
+}
+
+/** What shares a path, by method. */
+export type PathEntry = Map<string, Offer>
 
 /**
  * Answers a GET or HEAD before the framework sees it: for bodies that are ready, where everything between the socket and

@@ -4,11 +4,15 @@ import { codeToString } from '@connectrpc/connect/protocol-connect'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { plainAddress } from '../http/connection/client-address.ts'
 import { HttpResponse } from '../http/connection/response.ts'
+import type { Offer, PathEntry } from '../http/platform.ts'
+import type { RouteIndex } from '../http/route/route-index.ts'
 import { answerCall } from './answer-call.ts'
 import type { Peer } from './call.ts'
 import type { Rpc } from './create-rpc.ts'
 
-export async function registerRpc(server: FastifyInstance, rpc: Rpc): Promise<void> {
+const OFFER: Offer = { surface: 'platform', rateLimit: null, withoutHead: true }
+
+export async function registerRpc(server: FastifyInstance, rpc: Rpc, paths: RouteIndex<PathEntry>): Promise<void> {
   // A scope of its own: in here no body is parsed before the handler, whatever its type.
   await server.register(async (scope) => {
     scope.removeAllContentTypeParsers()
@@ -16,8 +20,11 @@ export async function registerRpc(server: FastifyInstance, rpc: Rpc): Promise<vo
     scope.addHook('preClose', async () => rpc.drain())
 
     for (const handler of rpc.handlers('main')) {
+      const methods = handler.allowedMethods as ('GET' | 'POST')[]
+      const entry = paths.at(handler.requestPath, () => new Map())
+      for (const name of methods) entry.set(name, OFFER)
       scope.route({
-        method: handler.allowedMethods as ('GET' | 'POST')[],
+        method: methods,
         url: handler.requestPath,
         exposeHeadRoute: false,
         // Connect checks a request against its .proto, and the RPC reference is not part of the OpenAPI document.

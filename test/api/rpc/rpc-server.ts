@@ -6,6 +6,7 @@ import type { Authenticator } from '../../../src/platform/auth/authenticator.ts'
 import type { PermissionName } from '../../../src/platform/auth/permissions.ts'
 import type { AuthMethod, OrganizationId, Principal, UserId } from '../../../src/platform/auth/principal.ts'
 import { SystemClock } from '../../../src/platform/clock/clock.ts'
+import { RouteIndex } from '../../../src/platform/http/route/route-index.ts'
 import { createLogger } from '../../../src/platform/logging/logger.ts'
 import { createRpc, type RpcDeps } from '../../../src/platform/rpc/create-rpc.ts'
 import { type GrpcListenOptions, listenGrpc } from '../../../src/platform/rpc/listen-grpc.ts'
@@ -104,7 +105,7 @@ export async function startRpcServer(t: Pick<TestContext, 'after'> | null, optio
     'onRequest',
     async (request, reply) => void reply.header('x-request-id', request.id).header('x-from-hook', 'yes'),
   )
-  await registerRpc(main, rpc)
+  await registerRpc(main, rpc, new RouteIndex())
   const baseUrl = await main.listen({ host: '127.0.0.1', port: 0 })
   const listener = await listenGrpc(rpc, { host: '127.0.0.1', port: 0, ...grpc })
   const grpcUrl = `http://127.0.0.1:${listener.port}`

@@ -60,6 +60,17 @@ describe('the whole server', () => {
     }
   })
 
+  test('a method of HTTP that a call cannot have is 405, with those that it can', async () => {
+    const api = client(server)
+    const starts = '/temporal.api.workflowservice.v1.WorkflowService/StartCallbackExecution'
+    const wrong = await api.get(starts, 405)
+    assert.deepEqual([wrong.body, wrong.headers.get('allow')], [{ error: 'Method not allowed' }, 'POST, OPTIONS'])
+    const info = '/commonplace.server.v1.ServerService/GetServerInfo'
+    assert.equal((await api.put(info, 405)).headers.get('allow'), 'POST, GET, OPTIONS')
+    assert.equal((await api.call('OPTIONS', info, 204)).headers.get('allow'), 'POST, GET, OPTIONS')
+    await api.get('/commonplace.server.v1.ServerService/Nothing', 404)
+  })
+
   test('whoever is refused is in the audit log, over every protocol as over HTTP', async () => {
     await using callers = await openCallers(server)
     const { userId, token, client: caller } = await callers.make({ permissions: [] })

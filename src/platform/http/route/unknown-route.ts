@@ -52,6 +52,8 @@ async function countUnknown(
 
 /** `GET, HEAD, OPTIONS` */
 function allowedMethods(entry: PathEntry): string {
-  const methods = [...entry.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  const methods = [...entry].flatMap(([method, { withoutHead }]) =>
+    method === 'GET' && !withoutHead ? ['GET', 'HEAD'] : [method],
+  )
   return [...methods, 'OPTIONS'].join(', ')
 }
