@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { after, before, describe, test } from 'node:test'
+import { listedOperations } from '../support/listed-operations.ts'
 import { blocksOf, runBlocks, shellUnavailable } from '../support/shell-blocks.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 
@@ -32,15 +33,6 @@ describe('docs/callbacks.md', () => {
     const offered = Object.entries(paths)
       .filter(([path]) => path.startsWith('/namespaces'))
       .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
-    assert.deepEqual(listedOperations().toSorted(), offered.toSorted())
+    assert.deepEqual(listedOperations(TEXT).toSorted(), offered.toSorted())
   })
 })
-
-/** A cell names one operation, or several methods of one path, or several operations. */
-function listedOperations(): string[] {
-  return [...TEXT.matchAll(/^\| (`(?:GET|POST|PUT|PATCH|DELETE)\b[^|]*) \|/gm)].flatMap(([, cell = '']) => {
-    const named = [...cell.matchAll(/`([A-Z]+)(?: (\/[^`]+))?`/g)].map(([, method, path]) => ({ method, path }))
-    const last = named.at(-1)?.path
-    return named.map(({ method, path }) => `${method} ${path ?? last}`)
-  })
-}

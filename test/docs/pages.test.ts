@@ -28,6 +28,19 @@ describe('the examples', { skip: shellUnavailable() }, () => {
     assert.ok(output.includes('{"status":"ready"}'), 'the comment of the first call is right')
   })
 
+  test('of docs/rpc.md work, as far as they need curl alone, and it names the services that there are', async () => {
+    const blocks = without(blocksOf('docs/rpc.md', 'sh'), [/^grpcurl /])
+    const { status, output } = await runBlocks('docs/rpc.md', blocks, server)
+    assert.equal(status, 0, output.slice(-3_000))
+    const { services } = JSON.parse(output.slice(output.indexOf('{"name"'), output.lastIndexOf('}') + 1))
+    const page = readFileSync(join(ROOT, 'docs/rpc.md'), 'utf8')
+    const named = [...page.matchAll(/^\| `([a-z.\d]+\.v1\.[A-Z]\w+)`/gm)].map(([, name]) => name)
+    assert.deepEqual(
+      named.toSorted(),
+      services.filter((name: string) => !name.includes('v1alpha')),
+    )
+  })
+
   test('of docs/operating.md work beside a running server', async () => {
     // Servers do not end, a restore wants them stopped, and a password wants a terminal; other tests have them.
     const blocks = without(blocksOf('docs/operating.md', 'sh'), [/ serve$/, / restore /, / set-password /])

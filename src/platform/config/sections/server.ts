@@ -28,7 +28,7 @@ export const serverSettings = group(
     metrics_port: orNull(
       integer({
         ...portNumber,
-        description: 'Port of its own for `/metrics`; null serves it on the main port.',
+        description: 'Port of its own for `/metrics`, without credentials; the main port has it for administrators.',
         example: 9464,
       }),
     ),

@@ -1,0 +1,12 @@
+const METHODS = 'GET|POST|PUT|PATCH|DELETE'
+
+/**
+ * `GET /users` of every operation that a table of a page names in its first cell. A cell may name several, also as the
+ * methods of one path: a method without a path has that of the next one that has one.
+ */
+export function listedOperations(page: string): string[] {
+  return [...page.matchAll(new RegExp(`^\\| (\`(?:${METHODS})\\b[^|]*) \\|`, 'gm'))].flatMap(([, cell = '']) => {
+    const named = [...cell.matchAll(/`([A-Z]+)(?: (\/[^`]+))?`/g)].map(([, method, path]) => ({ method, path }))
+    return named.map(({ method }, at) => `${method} ${named.slice(at).find(({ path }) => path !== undefined)?.path}`)
+  })
+}
