@@ -1,6 +1,6 @@
 import { Command } from 'commander'
 import { namespaceToJson, readNamespaceChange, readNewNamespace, type ShownNamespace } from '../callbacks/index.ts'
-import { type ChangeOptions, changeOf, withChangeFlags } from './namespace-options.ts'
+import { type ChangeOptions, changeOf, type NewOptions, withChangeFlags, withNewFlags } from './namespace-options.ts'
 import { addSecretCommand, dropSecretCommand } from './namespace-secrets.ts'
 import { printJson } from './print-json.ts'
 import { printTable } from './print-table.ts'
@@ -49,11 +49,11 @@ function listCommand(): Command {
 }
 
 function createCommand(): Command {
-  return withChangeFlags(withStorageFlags(new Command('create')))
+  return withNewFlags(withStorageFlags(new Command('create')))
     .description('create a namespace')
     .argument('<name>', 'its name: letters, digits, ".", "_" and "-"')
     .option('--json', 'answer as JSON')
-    .action(async (name: string, options: ChangeOptions, command: Command) => {
+    .action(async (name: string, options: NewOptions, command: Command) => {
       const wish = readNewNamespace({ ...changeOf(options), name })
       await withNamespaces(command, async ({ principal, namespaces }) => {
         const made = await namespaces.create(principal, wish)

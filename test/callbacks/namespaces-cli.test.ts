@@ -129,6 +129,12 @@ test('every problem of a command line is told, with the exit status of its kind'
   assert.equal((await namespace('create', 'default')).status, 1)
   const usage = await namespace('update', 'default', '--set', 'retention')
   assert.deepEqual([usage.status, /Give a name, "=" and a value/.test(usage.stderr)], [2, true])
+  const senseless = await namespace('create', 'another', '--unset', 'retention')
+  assert.deepEqual(
+    [senseless.status, /unknown option/.test(senseless.stderr)],
+    [2, true],
+    'there is nothing to unset yet',
+  )
   assert.equal((await namespace('show')).status, 2)
   const { stdout } = await namespace('--help')
   for (const command of ['list', 'create', 'show', 'update', 'delete', 'add-secret', 'drop-secret']) {
