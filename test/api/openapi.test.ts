@@ -51,6 +51,24 @@ test('pictures, files and lines stand in the OpenAPI document with their media t
   )
 })
 
+test('the page of the documentation shows every member of the OpenAPI document, and calls the server that shows it', async () => {
+  const page = (await api.get('/docs', 200)).text
+  const members = new Set<string>()
+  JSON.stringify(document, (key, value) => {
+    if (key === 'properties') for (const name of Object.keys(value)) members.add(name)
+    return value
+  })
+  assert.ok(members.size > 300)
+  const isShown = (name: string) => page.includes(`&quot;${name}&quot;:`) || page.includes(`&quot;${name}?&quot;:`)
+  assert.deepEqual(
+    [...members].filter((name) => !isShown(name)),
+    [],
+  )
+  for (const name of ['InstanceV2', 'temporal.api.common.v1.Callback', 'UsersError'])
+    assert.ok(page.includes(`<details id="schema-${name}">`), name)
+  assert.ok(page.includes(`curl &quot;http://localhost:${server.port}/v2/projects&quot;`))
+})
+
 test('limits of a destination may be null in the OpenAPI document, as they may', async () => {
   const { path, operation } = find('UpdateDestination')
   const taken = Compile(operation.requestBody?.content['application/json']?.schema as object)

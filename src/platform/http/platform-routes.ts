@@ -44,7 +44,7 @@ export function platformRoutes(server: FastifyInstance): void {
     cacheControl: 'no-cache',
     page: true,
     handler(_request, reply) {
-      page ??= Buffer.from(docsPage(openApiDocument(platform)))
+      page ??= Buffer.from(docsPage(openApiDocument(platform), platform.origin()))
       return reply.type(HTML).send(page)
     },
   })

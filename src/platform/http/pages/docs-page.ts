@@ -10,7 +10,9 @@ interface Entry {
   operation: OpenApiOperation
 }
 
-export function docsPage(document: OpenApiDocument): string {
+/** `origin` is where examples call the server. */
+export function docsPage(document: OpenApiDocument, origin: string): string {
+  const schemas = Object.entries(document.components.schemas)
   const groups = document.tags
     .map((tag) => ({ ...tag, entries: entriesOf(document, tag.name) }))
     .filter(({ entries }) => entries.length > 0)
@@ -20,11 +22,11 @@ export function docsPage(document: OpenApiDocument): string {
 <p>${document.info.description} Version ${document.info.version}. <a href="/openapi.json">OpenAPI 3.1 document</a></p>
 <p class="soft">Send <code>Authorization: Bearer TOKEN</code>, or <code>X-Api-Key</code> with <code>X-Application-Key</code>.
 In <code>dev</code> mode requests from this machine need neither.</p></header>
-<nav aria-label="Surfaces"><ul>${groups.map(({ name, entries }) => html`<li><a href="#${name}">${name}</a> (${entries.length})</li>`)}</ul></nav>
+<nav aria-label="Surfaces"><ul>${groups.map(({ name, entries }) => html`<li><a href="#${name}">${name}</a> (${entries.length})</li>`)}<li><a href="#schemas">schemas</a> (${schemas.length})</li></ul></nav>
 <main id="content">${groups.map(
       ({ name, description, entries }) =>
-        html`<section aria-labelledby="${name}"><h2 id="${name}">${name}</h2><p>${description}</p>${entries.map(entrySection)}</section>`,
-    )}</main>`,
+        html`<section aria-labelledby="${name}"><h2 id="${name}">${name}</h2><p>${description}</p>${entries.map((entry) => entrySection(entry, origin))}</section>`,
+    )}<section aria-labelledby="schemas"><h2 id="schemas">schemas</h2><p>What operations, and other schemas, call by name.</p>${schemas.map(([name, schema]) => schemaSection(name, schema))}</section></main>`,
   )
 }
 
@@ -36,16 +38,23 @@ function entriesOf(document: OpenApiDocument, tag: string): Entry[] {
   )
 }
 
-function entrySection(entry: Entry): Html {
+function schemaSection(name: string, schema: JsonSchema): Html {
+  return html`<details id="schema-${name}"><summary><h3><code>${name}</code></h3></summary>${schema.description && html`<p>${schema.description}</p>`}${schemaBlock(schema)}</details>`
+}
+
+function entrySection(entry: Entry, origin: string): Html {
   const { method, path, operation } = entry
-  const body = operation.requestBody?.content['application/json']?.schema
+  const { content = {} } = operation.requestBody ?? {}
+  // Where it is not JSON, what is worth showing is the form.
+  const body =
+    content['application/json']?.schema ?? Object.values(content).find(({ schema }) => hasMembers(schema))?.schema
   return html`<details id="${operation.operationId}"><summary><h3><code>${method} ${path}</code></h3> ${operation.summary}${operation.deprecated && ' (deprecated)'}</summary>
 ${operation.description && html`<p>${operation.description}</p>`}
 <p><strong>Access:</strong> ${operation['x-access']}${operation['x-rate-limits'] && html` · <strong>Rate limits:</strong> ${operation['x-rate-limits'].join(', ')}`} · <span class="soft">${operation.operationId}</span></p>
 ${operation.parameters.length > 0 && parameterTable(operation)}
-${body && html`<h4>Body</h4>${schemaBlock(body)}`}
+${body && html`<h4>Body</h4><p class="soft">${Object.keys(content).join(', ')}</p>${schemaBlock(body)}`}
 <h4>Responses</h4>${responseTable(operation)}
-<h4>Example</h4><pre tabindex="0">${curl(entry)}</pre></details>`
+<h4>Example</h4><pre tabindex="0">${curl(entry, origin)}</pre></details>`
 }
 
 function parameterTable({ parameters }: OpenApiOperation): Html {
@@ -58,7 +67,10 @@ function parameterTable({ parameters }: OpenApiOperation): Html {
 function responseTable({ responses }: OpenApiOperation): Html {
   const rows = Object.entries(responses).map(([status, response]) => {
     const label = status === 'default' ? 'any other' : status
-    if ('$ref' in response) return html`<tr><th scope="row">${label}</th><td>the surface's error body</td></tr>`
+    if ('$ref' in response) {
+      const name = lastPart(response.$ref)
+      return html`<tr><th scope="row">${label}</th><td><a href="#schema-${name}">${name}</a></td></tr>`
+    }
     const [type, content] = Object.entries(response.content ?? {})[0] ?? []
     return html`<tr><th scope="row">${label}</th><td>${response.description}${type && html` <span class="soft">${type}</span>`}${content?.schema && schemaBlock(content.schema)}</td></tr>`
   })
@@ -72,6 +84,10 @@ function schemaBlock(schema: JsonSchema): Html {
 /** The shape as JSON, with types in the place of values. */
 function sample(schema: JsonSchema, depth: number): unknown {
   if (depth > 8) return '…'
+  if (schema.allOf) return sample(Object.assign({}, ...(schema.allOf as JsonSchema[])), depth)
+  if (schema.anyOf?.some(hasMembers)) return { 'one of': schema.anyOf.map((one: JsonSchema) => sample(one, depth + 1)) }
+  const ofAnyName = valuesOf(schema)
+  if (ofAnyName !== undefined) return { '…': sample(ofAnyName, depth + 1) }
   if (schema.type === 'object' && schema.properties) {
     const required = (schema.required ?? []) as string[]
     const members = Object.entries(schema.properties as Record<string, JsonSchema>)
@@ -83,8 +99,21 @@ function sample(schema: JsonSchema, depth: number): unknown {
   return typeText(schema)
 }
 
+/** Whether there is more to show of it than a type. */
+function hasMembers(schema: JsonSchema): boolean {
+  if (schema.type === 'array') return hasMembers((schema.items ?? {}) as JsonSchema)
+  return schema.properties !== undefined || valuesOf(schema) !== undefined
+}
+
+/** Of a map, what its values are. */
+function valuesOf({ properties, additionalProperties, patternProperties }: JsonSchema): JsonSchema | undefined {
+  if (properties !== undefined) return undefined
+  if (typeof additionalProperties === 'object') return additionalProperties as JsonSchema
+  return Object.values((patternProperties ?? {}) as Record<string, JsonSchema>)[0]
+}
+
 function typeText(schema: JsonSchema): string {
-  if (typeof schema.$ref === 'string') return schema.$ref.split('/').at(-1) as string
+  if (typeof schema.$ref === 'string') return lastPart(schema.$ref)
   if ('const' in schema) return JSON.stringify(schema.const)
   if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   if (schema.anyOf) return schema.anyOf.map(typeText).join(' | ')
@@ -96,8 +125,13 @@ function typeText(schema: JsonSchema): string {
   return `${schema.format ?? schema.type ?? 'any'}${range}${standard}`
 }
 
-function curl({ method, path, operation }: Entry): string {
-  const lines = [`curl${method === 'GET' ? '' : ` -X ${method}`} "http://localhost:4040${path}"`]
+/** The name that a reference ends with. */
+function lastPart(reference: string): string {
+  return reference.slice(reference.lastIndexOf('/') + 1)
+}
+
+function curl({ method, path, operation }: Entry, origin: string): string {
+  const lines = [`curl${method === 'GET' ? '' : ` -X ${method}`} "${origin}${path}"`]
   if (operation['x-access'] !== 'public') lines.push('-H "Authorization: Bearer $TOKEN"')
   const [type] = Object.keys(operation.requestBody?.content ?? {})
   if (type === 'application/json') lines.push(`-H "Content-Type: ${type}"`, "-d '{…}'")
