@@ -90,6 +90,17 @@ test('no member of a query is required in the OpenAPI document, as none is', () 
         assert.equal(required, place === 'path', `${operationId} (${path}): ${name}`)
 })
 
+test('each operation that heeds Request-Timeout names it in the OpenAPI document', async () => {
+  const declared = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.values(methods).map(({ parameters }) => [path, parameters.some(({ name }) => name === 'Request-Timeout')]),
+  )
+  for (const [path, isDeclared] of declared)
+    assert.equal(isDeclared, String(path).startsWith('/namespaces'), String(path))
+  await api.get('/namespaces', 504, { headers: { 'request-timeout': '0ms' } })
+  await api.get('/namespaces/default/callbacks', 504, { headers: { 'request-timeout': '0ms' } })
+  await api.get('/namespaces/default/callbacks', 400, { headers: { 'request-timeout': 'soon' } })
+})
+
 test('each operation that asks If-Match names it in the OpenAPI document, and asks it', async () => {
   const note = (await api.post(`/v2/${project}/knowledge/entities`, 201, { body: { title: 'Tagged' } })).body
   const user = (await api.get('/api/v2/current_user', 200)).body.data

@@ -329,6 +329,7 @@ test('the description of the interface has every operation, in both forms, with 
       'longPollToken',
       'noPayloadShorthand',
       'pretty',
+      'Request-Timeout',
     ],
   )
   // Every reference leads somewhere: messages hold each other in circles.

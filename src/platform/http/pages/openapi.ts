@@ -135,6 +135,15 @@ const IDEMPOTENCY_KEY = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 }
 
+const REQUEST_TIMEOUT = {
+  name: 'Request-Timeout',
+  in: 'header',
+  required: false,
+  description:
+    'How long the caller waits, as `2000ms` or `2s`: a poll answers before that, anything else is 504 behind it.',
+  schema: { type: 'string' },
+}
+
 const CONDITIONS: Record<Condition, Parameter> = {
   'If-Match': {
     name: 'If-Match',
@@ -210,6 +219,7 @@ function describe(operation: AnyOperation, schemas: Record<string, JsonSchema>):
       ...parameters('query', schema.querystring, schemas),
       ...(idempotencyOf(operation) === null ? [] : [IDEMPOTENCY_KEY]),
       ...(operation.conditions ?? []).map((name) => CONDITIONS[name]),
+      ...(operation.deadlineMs === undefined ? [] : [REQUEST_TIMEOUT]),
     ],
     ...(Object.keys(content).length > 0 && { requestBody: { required: true, content } }),
     responses,
