@@ -34,8 +34,9 @@ function routes(server: FastifyInstance): void {
       schema: { response: { 200: Type.Object({}) } },
       async handler(request, reply) {
         reply.header('etag', '"x"')
-        if ((request.params as { how: string }).how === 'storage')
-          throw new AppError('unavailable', 'Storage does not answer')
+        const { how } = request.params as { how: string }
+        if (how === 'storage') throw new AppError('unavailable', 'Storage does not answer')
+        if (how === 'unoffered') throw new AppError('unimplemented', 'This is not offered')
         throw new Error('a secret of ours')
       },
     })
@@ -91,6 +92,10 @@ for (const [surface, prefix] of Object.entries(PREFIXES) as [Surface, string][])
     const temporary = 'There was a temporary problem serving your request, please try again'
     assert.deepEqual(storage.body, shape(surface === 'instance' ? temporary : 'Storage does not answer', 14))
     assert.deepEqual([storage.status, storage.response.headers.get('retry-after')], [503, '5'])
+
+    const unoffered = await call('/broken/unoffered')
+    assert.equal(unoffered.status, 501)
+    assert.doesNotMatch(platform.log(), /This is not offered/, 'any caller could fill the log with it')
 
     const encoded = await call('/%E0%A4%A')
     assert.deepEqual([encoded.status, encoded.body], [400, shape('The path is not validly percent-encoded', 3)])

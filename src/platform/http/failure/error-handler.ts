@@ -50,7 +50,8 @@ function surfaceFor({ routeOptions, raw }: FastifyRequest): Surface {
 }
 
 function logFailure(log: Logger, error: AppError, requestId: string, operation: string | undefined): void {
-  if (error.httpStatus < 500) return
+  // What is not offered here is the caller's mistake, and any caller could fill the log with it.
+  if (error.httpStatus < 500 || error.code === 'unimplemented') return
   const entry = { ...failureFacts(error), request: requestId, operation }
   if (error.code === 'internal') log.error(entry, 'a request failed by a defect')
   else log.warn(entry, error.message)
