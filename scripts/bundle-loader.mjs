@@ -14,27 +14,33 @@ const KEPT = fileURLToPath(new URL('../.cache/compile/commonplace.code', import.
 const COMPILED_AFTER_MS = 2_000
 const CHECKSUM_BYTES = 4
 
-// Nothing but ASCII, so V8 needs one byte a character.
-const source = readFileSync(PROGRAM, 'latin1')
-const checksum = crc32(source)
-const cachedData = keptCode()
-const script = new Script(`(function (exports, require, module, __filename, __dirname) {${source}\n})`, {
-  filename: PROGRAM,
-  cachedData,
-  importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-})
-const isServer = ['serve', 'dev'].includes(process.argv[2])
-// V8 refuses what another version of it has made.
-if (isServer && (cachedData === undefined || script.cachedDataRejected)) keepSoon()
-const program = { exports: {} }
-script.runInThisContext()(program.exports, createRequire(PROGRAM), program, PROGRAM, dirname(PROGRAM))
-process.exitCode = await program.exports.runCli(process.argv.slice(2))
+const { runCli } = load()
+process.exitCode = await runCli(process.argv.slice(2))
+
+/** All that is needed only for this goes with it: some ten megabytes. */
+function load() {
+  // Nothing but ASCII, so V8 needs one byte a character. It is one function, as a module of CommonJS is.
+  const source = readFileSync(PROGRAM, 'latin1')
+  const checksum = crc32(source)
+  const cachedData = keptCode(checksum)
+  const script = new Script(source, {
+    filename: PROGRAM,
+    cachedData,
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
+  })
+  const isServer = ['serve', 'dev'].includes(process.argv[2])
+  // V8 refuses what another version of it has made.
+  if (isServer && (cachedData === undefined || script.cachedDataRejected)) keepSoon(script, checksum)
+  const program = { exports: {} }
+  script.runInThisContext()(program.exports, createRequire(PROGRAM), program, PROGRAM, dirname(PROGRAM))
+  return program.exports
+}
 
 /**
  * V8 takes the code of any source of the same length for that of this one, and does not look whether it is whole: the file begins with
  * the checksums of both.
  */
-function keptCode() {
+function keptCode(checksum) {
   try {
     const kept = readFileSync(KEPT)
     const code = kept.subarray(2 * CHECKSUM_BYTES)
@@ -45,7 +51,7 @@ function keptCode() {
   }
 }
 
-function keepSoon() {
+function keepSoon(script, checksum) {
   const timer = setTimeout(keep, COMPILED_AFTER_MS).unref()
   process.once('exit', keep)
 
@@ -54,11 +60,11 @@ function keepSoon() {
     process.removeListener('exit', keep)
     const partial = `${KEPT}.${process.pid}`
     // Where it cannot be written, nothing is kept, and a half of it is taken away if it can be.
-    attempt(() => write(partial)) || attempt(() => rmSync(partial, { force: true }))
+    attempt(() => write(partial, script, checksum)) || attempt(() => rmSync(partial, { force: true }))
   }
 }
 
-function write(partial) {
+function write(partial, script, checksum) {
   const code = script.createCachedData()
   const checksums = Buffer.alloc(2 * CHECKSUM_BYTES)
   checksums.writeUInt32LE(checksum)

@@ -28,7 +28,10 @@ const THREAD = {
 const SCRIPT = {
   format: 'cjs',
   define: { 'import.meta.url': 'ownUrl' },
-  banner: { js: "'use strict';const ownUrl=require('node:url').pathToFileURL(__filename).href;" },
+  banner: {
+    js: "(function(exports,require,module,__filename,__dirname){'use strict';const ownUrl=require('node:url').pathToFileURL(__filename).href;",
+  },
+  footer: { js: '})' },
 }
 const LEFT_OVER_MS = 60_000
 // The second is a file that a module reads from beside itself; src/knowledge/semantic/builtin/builtin-model.ts knows its name.
