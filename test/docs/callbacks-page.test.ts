@@ -1,38 +1,25 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, describe, test } from 'node:test'
-import { listedOperations } from '../support/listed-operations.ts'
-import { blocksOf, runBlocks, shellUnavailable } from '../support/shell-blocks.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { describe, test } from 'node:test'
+import { listedOperations, offeredOperations } from '../support/operations.ts'
+import { shellUnavailable } from '../support/shell-blocks.ts'
+import { runExamples, servedForPages } from './page-server.ts'
 
 const PAGE = 'docs/callbacks.md'
 const TEXT = readFileSync(new URL(`../../${PAGE}`, import.meta.url), 'utf8')
-/** The server makes its own, and tells them in first-start.json. */
-const NO_SECRETS = { COMMONPLACE_ADMIN_TOKEN: '', COMMONPLACE_API_KEY: '', COMMONPLACE_APPLICATION_KEY: '' }
 
 describe('docs/callbacks.md', () => {
-  let server: TestServer
-  before(async () => {
-    server = await startServer({ mode: 'dev', env: NO_SECRETS })
-  })
-  after(() => server.stop())
+  const server = servedForPages()
 
   test('has examples that all work, in the order of the page', { skip: shellUnavailable() }, async () => {
-    const blocks = blocksOf(PAGE, 'sh')
-    assert.ok(blocks.length >= 6, 'the examples were found')
-    const { status, output } = await runBlocks(PAGE, blocks, server)
-    assert.equal(status, 0, output.slice(-3_000))
+    const output = await runExamples(PAGE, server(), 6)
     for (const shown of ['paid in cash\n', 'true\n', '405\n', 'closed\n']) {
       assert.ok(output.includes(shown), `the examples print ${shown}: ${output.slice(-3_000)}`)
     }
   })
 
   test('lists exactly the operations that the server offers', async () => {
-    const answer = await fetch(`${server.url}/openapi.json`)
-    const { paths } = (await answer.json()) as { paths: Record<string, object> }
-    const offered = Object.entries(paths)
-      .filter(([path]) => path.startsWith('/namespaces'))
-      .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
-    assert.deepEqual(listedOperations(TEXT).toSorted(), offered.toSorted())
+    const offered = await offeredOperations(server(), (path) => path.startsWith('/namespaces'))
+    assert.deepEqual(listedOperations(TEXT).toSorted(), offered)
   })
 })

@@ -1,36 +1,24 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { after, before, describe, test } from 'node:test'
-import { blocksOf, runBlocks, shellUnavailable } from '../support/shell-blocks.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
+import { describe, test } from 'node:test'
+import { offeredOperations } from '../support/operations.ts'
+import { shellUnavailable } from '../support/shell-blocks.ts'
+import { runExamples, servedForPages } from './page-server.ts'
 
 const PAGE = 'docs/knowledge.md'
 const TEXT = readFileSync(new URL(`../../${PAGE}`, import.meta.url), 'utf8')
-/** The server makes its own, and tells them in first-start.json. */
-const NO_SECRETS = { COMMONPLACE_ADMIN_TOKEN: '', COMMONPLACE_API_KEY: '', COMMONPLACE_APPLICATION_KEY: '' }
 
 describe('docs/knowledge.md', () => {
-  let server: TestServer
-  before(async () => {
-    server = await startServer({ mode: 'dev', env: NO_SECRETS })
-  })
-  after(() => server.stop())
+  const server = servedForPages()
 
   test('has examples that all work, in the order of the page', { skip: shellUnavailable() }, async () => {
-    const blocks = blocksOf(PAGE, 'sh')
-    assert.ok(blocks.length >= 10, 'the examples were found')
-    const { status, output } = await runBlocks(PAGE, blocks, server)
-    assert.equal(status, 0, output.slice(-3_000))
+    const output = await runExamples(PAGE, server(), 10)
     for (const shown of ['{"deleted":true}', 'updated\n']) assert.ok(output.includes(shown), `the page shows ${shown}`)
   })
 
   test('lists exactly the operations that the server offers', async () => {
-    const answer = await fetch(`${server.url}/openapi.json`)
-    const { paths } = (await answer.json()) as { paths: Record<string, object> }
-    const offered = Object.entries(paths)
-      .filter(([path]) => path.startsWith('/v2/'))
-      .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
-    assert.deepEqual(listedOperations().toSorted(), offered.toSorted())
+    const offered = await offeredOperations(server(), (path) => path.startsWith('/v2/'))
+    assert.deepEqual(listedOperations().toSorted(), offered)
   })
 })
 

@@ -1,36 +1,31 @@
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { after, before, describe, test } from 'node:test'
+import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { blocksOf, runBlocks, shellUnavailable, without } from '../support/shell-blocks.ts'
-import { startServer, type TestServer } from '../support/start-server.ts'
 import { tempDir } from '../support/temp-dir.ts'
+import { servedForPages } from './page-server.ts'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const PAGES = globSync(['*.md', 'docs/*.md'], { cwd: ROOT })
 // A program that a comment names. Behind a star it is any of several, behind a dot or slash the end of something longer.
 const NAMED = /(?<![*./\w-])[\w-]+(?:\/[\w-]+)*(?:\.[\w-]+)*\.(?:ts|mjs)\b/g
-const NO_SECRETS = { COMMONPLACE_ADMIN_TOKEN: '', COMMONPLACE_API_KEY: '', COMMONPLACE_APPLICATION_KEY: '' }
 
 describe('the examples', { skip: shellUnavailable() }, () => {
-  let server: TestServer
-  before(async () => {
-    server = await startServer({ mode: 'dev', env: NO_SECRETS })
-  })
-  after(() => server.stop())
+  const server = servedForPages()
 
   test('of README.md work against a server that was just started', async () => {
     // The first two are what runs this, the third does not end.
     const blocks = without(blocksOf('README.md', 'sh'), [/^npm start/, /^npm test/, / serve$/])
-    const { status, output } = await runBlocks('README.md', blocks, server)
+    const { status, output } = await runBlocks('README.md', blocks, server())
     assert.equal(status, 0, output.slice(-3_000))
     assert.ok(output.includes('{"status":"ready"}'), 'the comment of the first call is right')
   })
 
   test('of docs/rpc.md work, as far as they need curl alone, and it names the services that there are', async () => {
     const blocks = without(blocksOf('docs/rpc.md', 'sh'), [/^grpcurl /])
-    const { status, output } = await runBlocks('docs/rpc.md', blocks, server)
+    const { status, output } = await runBlocks('docs/rpc.md', blocks, server())
     assert.equal(status, 0, output.slice(-3_000))
     const { services } = JSON.parse(output.slice(output.indexOf('{"name"'), output.lastIndexOf('}') + 1))
     const page = readFileSync(join(ROOT, 'docs/rpc.md'), 'utf8')
@@ -44,7 +39,7 @@ describe('the examples', { skip: shellUnavailable() }, () => {
   test('of docs/operating.md work beside a running server', async () => {
     // Servers do not end, a restore wants them stopped, and a password wants a terminal; other tests have them.
     const blocks = without(blocksOf('docs/operating.md', 'sh'), [/ serve$/, / restore /, / set-password /])
-    const { status, output } = await runBlocks('docs/operating.md', blocks, server, { '/backups': tempDir() })
+    const { status, output } = await runBlocks('docs/operating.md', blocks, server(), { '/backups': tempDir() })
     assert.equal(status, 0, output.slice(-3_000))
   })
 })
