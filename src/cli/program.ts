@@ -23,7 +23,7 @@ export async function runCli(argv: readonly string[]): Promise<number> {
   survivePipe(process.stderr, onComplaintLost)
   const program = createProgram()
   try {
-    await program.parseAsync(withoutVainHelp(program, argv), { from: 'user' })
+    await program.parseAsync(withoutVainHelp(program, helpAsFlag(argv)), { from: 'user' })
     return typeof process.exitCode === 'number' ? process.exitCode : EXIT.ok
   } catch (error) {
     return report(error)
@@ -61,6 +61,11 @@ function createProgram(): Command {
 function throwInsteadOfExit(command: Command): void {
   command.exitOverride()
   for (const child of command.commands) throwInsteadOfExit(child)
+}
+
+/** Commander's `help user create` would tell of `user` alone. */
+function helpAsFlag(argv: readonly string[]): readonly string[] {
+  return argv[0] === 'help' && argv.length > 1 ? [...argv.slice(1), '--help'] : argv
 }
 
 /** Commander would answer `commonplace nonsense --help` with the general help, as if there were such a command. */

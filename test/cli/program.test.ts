@@ -26,13 +26,15 @@ test('a command whose answer and complaint are both lost to a full disk ends', {
   closeSync(full)
 })
 
-test('a command that does not exist has no help', async () => {
+test('help is told of the command that is named, and of none that does not exist', async () => {
   const unknown = await runCommand(['user', 'nonsense', '--help'])
   assert.deepEqual([unknown.status, unknown.stdout], [2, ''])
   assert.match(unknown.stderr, /unknown command 'nonsense'/)
   const { status, stdout } = await runCommand(['user', 'list', '--help'])
   assert.equal(status, 0)
   assert.match(stdout, /^Usage: commonplace user list /)
+  assert.equal((await runCommand(['help', 'user', 'list'])).stdout, stdout)
+  assert.equal((await runCommand(['help', 'nonsense'])).status, 2)
 })
 
 test('a command that works on a database makes none where there is none', async () => {
