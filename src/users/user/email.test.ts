@@ -9,6 +9,10 @@ describe('parseEmail', () => {
     assert.equal(parseEmail('ÄDA@BÜCHER.example'), 'äda@bücher.example')
   })
 
+  test('an accent as a sign of its own makes no other address', () => {
+    assert.equal(parseEmail('Jose\u0301@cafe\u0301.example'), 'jos\u00e9@caf\u00e9.example')
+  })
+
   test('accepts what the contract allows', () => {
     const good = [
       'a@b',

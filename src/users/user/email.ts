@@ -8,11 +8,12 @@ const SHORTEST = 3
 const LONGEST = 254
 const LONGEST_LOCAL_PART = 64
 
-/** The address as it is stored (trimmed, in lower case), or undefined when it cannot be one. */
+/** The address as it is stored (trimmed, in lower case, in Unicode form C), or undefined when it cannot be one. */
 export function parseEmail(text: string): string | undefined {
   // Refused before any work: lower-casing and counting characters of a megabyte is what an attacker would ask for.
   if (text.length > 4 * LONGEST) return undefined
-  const email = text.trim().toLowerCase()
+  // One keyboard writes é as one sign, another as two: it is the same address.
+  const email = text.trim().toLowerCase().normalize('NFC')
   const length = countCharacters(email)
   if (length < SHORTEST || length > LONGEST || INVISIBLE.test(email)) return undefined
   const parts = email.split('@')
