@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { createRequire } from 'node:module'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { constants, Script } from 'node:vm'
+import { Script } from 'node:vm'
 import { crc32 } from 'node:zlib'
 
 const PROGRAM = fileURLToPath(new URL('commonplace.cjs', import.meta.url))
@@ -23,11 +23,7 @@ function load() {
   const source = readFileSync(PROGRAM, 'latin1')
   const checksum = crc32(source)
   const cachedData = keptCode(checksum)
-  const script = new Script(source, {
-    filename: PROGRAM,
-    cachedData,
-    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
-  })
+  const script = new Script(source, { filename: PROGRAM, cachedData })
   const isServer = ['serve', 'dev'].includes(process.argv[2])
   // V8 refuses what another version of it has made.
   if (isServer && (cachedData === undefined || script.cachedDataRejected)) keepSoon(script, checksum)

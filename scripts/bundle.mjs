@@ -27,6 +27,8 @@ const THREAD = {
 // V8 keeps compiled code of a script, not of a module.
 const SCRIPT = {
   format: 'cjs',
+  // What is loaded later is required: for `import()` in a script Node writes a warning among the lines of the log.
+  supported: { 'dynamic-import': false },
   define: { 'import.meta.url': 'ownUrl' },
   banner: {
     js: "(function(exports,require,module,__filename,__dirname){'use strict';const ownUrl=require('node:url').pathToFileURL(__filename).href;",

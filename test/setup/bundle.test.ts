@@ -106,6 +106,16 @@ test('the bundle is all ASCII and says the same', () => {
   assert.match(readFileSync(join(clone.root, 'dist/commonplace.cjs'), 'utf8'), /^[\0-\x7f]+$/)
 })
 
+test('a package that the bundle loads when it is needed brings no warning of Node', () => {
+  const clone = cloneThatPrints('one')
+  clone.write('node_modules/sharp/index.js', "module.exports = () => 'resized'")
+  clone.write(
+    'src/cli/program.ts',
+    "export async function runCli() { const { default: resize } = await import('sharp'); console.log(resize()) }",
+  )
+  assert.equal(run(clone).output, 'resized')
+})
+
 test('the bundler is gone when the program runs', { skip: existsSync('/proc/self/stat') ? false : 'no /proc' }, () => {
   const clone = cloneThatPrints('one')
   clone.write(
