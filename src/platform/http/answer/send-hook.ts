@@ -1,4 +1,4 @@
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest, onSendHookHandler } from 'fastify'
 import type { Surface } from '../surface.ts'
 import { codingFor, compress, compressStream, isCompressible, MIN_COMPRESSED_BYTES, varyBy } from './compression.ts'
@@ -17,7 +17,9 @@ export function sendHook({ surface, etag }: SendOptions): onSendHookHandler<unkn
   const isUsers = surface === 'users'
   return function onSend(request: FastifyRequest, reply: FastifyReply, payload: unknown, done: Done) {
     if (isUsers) useWantedType(request, reply)
-    if (payload === null || payload === undefined) return done(null)
+    if (payload === null || payload === undefined) {
+      return reply.statusCode === 304 ? done(null, noBody(request)) : done(null)
+    }
     const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
     const isPackable = !(isWhole && payload.length < MIN_COMPRESSED_BYTES) && isCompressible(reply)
     // A 304 says it, too.
@@ -26,7 +28,7 @@ export function sendHook({ surface, etag }: SendOptions): onSendHookHandler<unkn
       if (!reply.hasHeader('etag')) reply.header('etag', weakETag(payload))
       if (matchesNone(request.headers['if-none-match'], reply.getHeader('etag') as string)) {
         reply.code(304).removeHeader('content-type').removeHeader('content-length')
-        return done(null, null)
+        return done(null, noBody(request))
       }
     }
     if (!isPackable) return done(null)
@@ -57,6 +59,14 @@ function useWantedType(request: FastifyRequest, reply: FastifyReply): void {
   if (wantsVendorType(request.headers.accept) && reply.getHeader('content-type') === JSON_TYPE) {
     reply.header('content-type', VENDOR_TYPE)
   }
+}
+
+/**
+ * Fastify's own hook for HEAD comes next. It fails over null, and tells the length of anything else, which is not that of the document. Of
+ * a stream it tells nothing.
+ */
+function noBody({ method }: FastifyRequest): Readable | null {
+  return method === 'HEAD' ? Readable.from([]) : null
 }
 
 function isReadable(payload: unknown): payload is Readable {
