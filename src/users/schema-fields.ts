@@ -1,12 +1,12 @@
 /** Members that the bodies and queries of several operations share. */
 import { Type } from 'typebox'
-import { labelProblem } from './label.ts'
+import { LONGEST_LABEL, labelProblem } from './label.ts'
 import { DEFAULT_PAGE_SIZE } from './page.ts'
 
 /** A name that must be there; whoever reads it trims it. */
 export function label(description: string) {
   return Type.Refine(
-    Type.String({ description }),
+    Type.String({ description: `${description} At most ${LONGEST_LABEL} characters.`, documented: { minLength: 1 } }),
     (text) => labelProblem(text) === undefined,
     (text) => labelProblem(text) ?? '',
   )

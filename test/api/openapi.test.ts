@@ -83,6 +83,35 @@ test('limits of a destination may be null in the OpenAPI document, as they may',
   assert.ok(!taken.Check({ paused: null }) && !taken.Check({ concurrency: '5' }))
 })
 
+test('what a check in code refuses, the OpenAPI document does not allow', async () => {
+  const keys = (name: string) => ({ data: { type: 'api_keys', attributes: { name } } })
+  const refused: [operationId: string, status: number, body: object][] = [
+    ['CreateEntity', 422, { title: '' }],
+    ['projects_create', 422, { name: '' }],
+    ['WriteSearchPrompt', 422, { query: '' }],
+    ['CreateAPIKey', 400, keys('')],
+    ['CreateInstanceRule', 422, { text: '' }],
+    ['CreateInstanceRule', 422, { text: 'x'.repeat(301) }],
+    ['CreateDomainBlock', 422, { domain: '' }],
+    ['CreateInstanceTerms', 422, { text: '' }],
+  ]
+  for (const [operationId, status, body] of refused) {
+    const { method, path, operation } = find(operationId)
+    const taken = Compile(operation.requestBody?.content['application/json']?.schema as object)
+    assert.ok(!taken.Check(body), operationId)
+    await api.call(method, path.replace('{project_id}', project), status, { body })
+  }
+  const key = find('CreateEntity').operation.parameters.find(({ name }) => name === 'Idempotency-Key')
+  assert.ok(Compile(key?.schema as object).Check('import-1') && !Compile(key?.schema as object).Check('import 1'))
+  assert.ok(!JSON.stringify(document).includes('"documented"'))
+})
+
+test('settings are patched as the media type for that, too, which the OpenAPI document names', async () => {
+  const type = 'application/merge-patch+json'
+  assert.ok(takenBy('UpdateInstanceSettings').includes(type))
+  await api.patch('/api/v1/admin/instance', 200, { body: '{"title": "Patched"}', headers: { 'content-type': type } })
+})
+
 test('no member of a query is required in the OpenAPI document, as none is', () => {
   for (const [path, methods] of Object.entries(document.paths))
     for (const { operationId, parameters } of Object.values(methods))

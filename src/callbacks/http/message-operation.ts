@@ -46,11 +46,12 @@ const BODY_LIMIT = 4 * 1024 * 1024
 const QUERY_TYPES = `application/json, ${BINARY_TYPE}`
 const PREFIX = '/namespaces/:namespace'
 
+const YES = 'Anything but `false`, `f` and `0` is yes, no value, too.'
 const FLAGS = {
   noPayloadShorthand: Type.Optional(
-    Type.Boolean({ description: 'Whether payloads are read and written in full only.' }),
+    Type.Boolean({ allowEmptyValue: true, description: `Whether payloads are read and written in full only. ${YES}` }),
   ),
-  pretty: Type.Optional(Type.Boolean({ description: 'Whether the answer is indented.' })),
+  pretty: Type.Optional(Type.Boolean({ allowEmptyValue: true, description: `Whether the answer is indented. ${YES}` })),
 }
 
 /** A place for such operations, in which bodies arrive as bytes. */

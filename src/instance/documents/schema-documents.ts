@@ -4,7 +4,14 @@ import { nullable } from '../../platform/http/input/nullable.ts'
 import { LONGEST_DOCUMENT, type ShownDocument } from './document-service.ts'
 import type { ShownTerms } from './terms-service.ts'
 
-const markdown = Type.String({ description: `Markdown, at most ${LONGEST_DOCUMENT} characters.` })
+const markdown = Type.String({
+  description: `Markdown, at most ${LONGEST_DOCUMENT} characters.`,
+  documented: { maxLength: LONGEST_DOCUMENT },
+})
+const termsText = Type.String({
+  description: `Markdown, at most ${LONGEST_DOCUMENT} characters, and not blank.`,
+  documented: { minLength: 1, maxLength: LONGEST_DOCUMENT },
+})
 const members = {
   text: Type.String({ description: 'Markdown.' }),
   content: Type.String({ description: 'The same as HTML.' }),
@@ -24,13 +31,21 @@ export const TermsDocument = Type.Object({
 
 export const TermsList = Type.Array(TermsDocument)
 export const TermsPath = Type.Object({ id: Type.String({ description: 'Id of the version.' }) })
-const changelog = Type.Optional(Type.String({ description: `At most ${LONGEST_DOCUMENT} characters.` }))
-export const NewTerms = Type.Object({ text: markdown, changelog })
-export const ChangedTerms = Type.Object({ text: Type.Optional(markdown), changelog })
+const changelog = Type.Optional(
+  Type.String({
+    description: `At most ${LONGEST_DOCUMENT} characters.`,
+    documented: { maxLength: LONGEST_DOCUMENT },
+  }),
+)
+export const NewTerms = Type.Object({ text: termsText, changelog })
+export const ChangedTerms = Type.Object({ text: Type.Optional(termsText), changelog })
 
 export const TermsPublication = Type.Object({
   effective_date: Type.Optional(
-    Type.String({ description: 'YYYY-MM-DD, not before the version in effect; today when absent.' }),
+    Type.String({
+      description: 'YYYY-MM-DD, not before the version in effect; today when absent.',
+      documented: { format: 'date' },
+    }),
   ),
   changelog,
 })

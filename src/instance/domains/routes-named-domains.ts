@@ -15,7 +15,9 @@ const NamedDomainDocument = Type.Object({
   domain: Type.String(),
   created_at: Type.String({ format: 'date-time' }),
 })
-const NamedDomainBody = Type.Object({ domain: Type.String({ description: 'In any script.' }) })
+const NamedDomainBody = Type.Object({
+  domain: Type.String({ description: 'In any script.', documented: { minLength: 1 } }),
+})
 const NamedDomainPath = Type.Object({ domain: Type.String({ description: 'In any script.' }) })
 
 export interface NamedDomainRoutes {

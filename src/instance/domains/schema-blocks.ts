@@ -22,7 +22,7 @@ export const BlockPath = Type.Object({ id: Type.String({ description: 'Id of the
 
 const comment = () =>
   Type.Optional(
-    Type.Union([Type.String(), Type.Null()], {
+    Type.Union([Type.String({ documented: { maxLength: LONGEST_COMMENT } }), Type.Null()], {
       description: `At most ${LONGEST_COMMENT} characters; null is the same as empty.`,
     }),
   )
@@ -36,8 +36,14 @@ const rules = {
   obfuscate: Type.Optional(Type.Boolean()),
 }
 
-export const NewBlock = Type.Object({ domain: Type.String({ description: 'In any script.' }), ...rules })
-export const ChangedBlock = Type.Object({ domain: Type.Optional(Type.String()), ...rules })
+export const NewBlock = Type.Object({
+  domain: Type.String({ description: 'In any script.', documented: { minLength: 1 } }),
+  ...rules,
+})
+export const ChangedBlock = Type.Object({
+  domain: Type.Optional(Type.String({ description: 'The same as before: it cannot be changed.' })),
+  ...rules,
+})
 
 interface RulesJson {
   severity?: BlockRules['severity']

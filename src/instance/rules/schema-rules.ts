@@ -1,8 +1,14 @@
 import { Type } from 'typebox'
 import { HIGHEST_PRIORITY, LONGEST_HINT, LONGEST_TEXT, MOST_RULES, MOST_TRANSLATIONS, type StoredRule } from './rule.ts'
 
-const text = Type.String({ description: `At most ${LONGEST_TEXT} characters.` })
-const hint = Type.String({ description: `At most ${LONGEST_HINT} characters.` })
+const text = Type.String({
+  description: `At most ${LONGEST_TEXT} characters.`,
+  documented: { minLength: 1, maxLength: LONGEST_TEXT },
+})
+const hint = Type.String({
+  description: `At most ${LONGEST_HINT} characters.`,
+  documented: { maxLength: LONGEST_HINT },
+})
 const priority = Type.Integer({ minimum: 0, maximum: HIGHEST_PRIORITY, description: 'Lower ones come first.' })
 
 export const RuleDocument = Type.Object({

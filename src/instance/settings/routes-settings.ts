@@ -9,6 +9,7 @@ import { SettingSources, SettingsDocument, SettingsPatch } from './schema-settin
 import type { SettingsService } from './settings-service.ts'
 
 const PATH = '/api/v1/admin/instance'
+const MERGE_PATCH = 'application/merge-patch+json'
 
 export function settingsRoutes(
   server: FastifyInstance,
@@ -42,7 +43,7 @@ export function settingsRoutes(
   })
 
   server.register((scope, _options, done) => {
-    scope.addContentTypeParser('application/merge-patch+json', { parseAs: 'buffer' }, (_request, body, taken) => {
+    scope.addContentTypeParser(MERGE_PATCH, { parseAs: 'buffer' }, (_request, body, taken) => {
       try {
         taken(null, parseJsonBody(body as Buffer))
       } catch (error) {
@@ -56,6 +57,7 @@ export function settingsRoutes(
       summary: 'Change settings of the instance',
       description: 'What is absent stays. A key that the environment fixes cannot be changed.',
       ...admin,
+      takes: { [MERGE_PATCH]: { ...SettingsPatch } },
       schema: { body: SettingsPatch, response: { 200: SettingsDocument } },
       async handler(request) {
         return settings.patch(callerOf(request), request.body, clientOf(request))

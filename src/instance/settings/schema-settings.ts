@@ -16,7 +16,7 @@ export const SettingsPatch = Type.Object(
   {
     additionalProperties: true,
     description:
-      'A JSON merge patch over the stored values: null drops a stored value, so that the one of the settings file or the default applies again; an empty text clears.',
+      'A JSON merge patch over the stored values, with members as GET answers them: null drops a stored value, so that the one of the settings file or the default applies again; an empty text clears.',
   },
 )
 

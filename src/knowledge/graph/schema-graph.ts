@@ -6,7 +6,9 @@ const page = {
   limit: Type.Optional(
     Type.Integer({ minimum: 1, maximum: MAX_LIMIT, description: 'How many to answer with; without it, all.' }),
   ),
-  cursor: Type.Optional(Type.String({ description: '`next_cursor` of the answer before.' })),
+  cursor: Type.Optional(
+    Type.String({ description: '`next_cursor` of the answer before.', documented: { minLength: 1 } }),
+  ),
 }
 
 export const GraphFilters = Type.Object({

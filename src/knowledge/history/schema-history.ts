@@ -14,7 +14,9 @@ const version = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
 
 export const PageQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
-  cursor: Type.Optional(Type.String({ description: '`next_cursor` of the answer before.' })),
+  cursor: Type.Optional(
+    Type.String({ description: '`next_cursor` of the answer before.', documented: { minLength: 1 } }),
+  ),
 })
 
 export const DEFAULT_LIMIT = 20
@@ -103,6 +105,7 @@ export const ChangesQuery = Type.Object({
   since: Type.Optional(
     Type.String({
       description: '`cursor` of the answer before; all notes without it; `now` for what changes from now on.',
+      documented: { minLength: 1 },
     }),
   ),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100 })),

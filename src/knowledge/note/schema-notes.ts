@@ -17,7 +17,10 @@ export const NotePath = Type.Object({
 export const ProjectPath = Type.Object({ project_id: Type.String({ description: 'External id of the project.' }) })
 
 const title = Type.Refine(
-  Type.String({ description: `1 to ${MAX_TITLE} characters, blanks around it not counted.` }),
+  Type.String({
+    description: `1 to ${MAX_TITLE} characters, blanks around it not counted.`,
+    documented: { minLength: 1 },
+  }),
   (text) => titleProblem(text) === undefined,
   (text) => titleProblem(text) ?? '',
 )
@@ -51,9 +54,10 @@ export const EntityInput = Type.Object({
 
 export type EntityInputBody = Static<typeof EntityInput>
 
+const INTEGER = /^-?\d{1,15}$/
 const integerAsText = Type.Refine(
-  Type.String({ description: 'An integer all the same.' }),
-  (text) => /^-?\d{1,15}$/.test(text),
+  Type.String({ description: 'An integer all the same.', documented: { pattern: INTEGER.source } }),
+  (text) => INTEGER.test(text),
   () => 'must be an integer',
 )
 

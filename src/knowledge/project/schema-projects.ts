@@ -15,7 +15,10 @@ export const ProjectPath = Type.Object({
 })
 
 const ProjectNameField = Type.Refine(
-  Type.String({ description: `1 to ${LONGEST_NAME} characters; unique, whatever the case.` }),
+  Type.String({
+    description: `1 to ${LONGEST_NAME} characters; unique, whatever the case.`,
+    documented: { minLength: 1 },
+  }),
   (text) => nameProblem(text) === undefined,
   (text) => nameProblem(text) ?? '',
 )

@@ -25,7 +25,11 @@ export const ContinueBody = Type.Object({
 
 export const SearchPromptBody = Type.Object({
   query: Type.Refine(
-    Type.String({ maxLength: LONGEST_TOPIC, description: 'As `text` of a search; not blank.' }),
+    Type.String({
+      maxLength: LONGEST_TOPIC,
+      description: 'As `text` of a search; not blank.',
+      documented: { minLength: 1 },
+    }),
     (text) => dropUnstorable(text).trim() !== '',
     () => 'must not be blank',
   ),

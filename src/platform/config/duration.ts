@@ -1,5 +1,5 @@
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
-const DURATION = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/
+export const DURATION = /^(\d{1,12}(?:\.\d{1,6})?)(ms|s|m|h|d)$/
 
 /** Milliseconds, or `undefined` when the text is no duration. A bare `0` needs no unit. */
 export function parseDuration(text: string): number | undefined {

@@ -13,7 +13,7 @@ const AnonymizeBody = Type.Object({
     attributes: Type.Object({
       user_ids: Type.Array(
         Type.Refine(
-          Type.String(),
+          Type.String({ documented: { format: 'uuid' } }),
           (text) => parseId(text) !== undefined,
           () => 'is not a valid UUID',
         ),

@@ -7,7 +7,7 @@ import { parseId } from '../../platform/ids/uuid.ts'
 function time(description: string) {
   return Type.Optional(
     Type.Refine(
-      Type.String({ description }),
+      Type.String({ description, documented: { format: 'date-time' } }),
       (text) => toMicros(text) !== undefined,
       () => 'is not a valid RFC 3339 time',
     ),

@@ -75,7 +75,11 @@ function createBody<const Name extends string, A extends Type.TProperties>(type:
 
 function updateBody<const Name extends string, A extends Type.TProperties>(type: Name, attributes: A) {
   return Type.Object({
-    data: Type.Object({ type: Type.Literal(type), id: Type.String(), attributes: Type.Object(attributes) }),
+    data: Type.Object({
+      type: Type.Literal(type),
+      id: Type.String({ description: 'The same as in the path.' }),
+      attributes: Type.Object(attributes),
+    }),
   })
 }
 

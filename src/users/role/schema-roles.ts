@@ -37,7 +37,7 @@ export const RoleCreateBody = Type.Object({
 export const RoleUpdateBody = Type.Object({
   data: Type.Object({
     type: Type.Literal('roles'),
-    id: Type.String(),
+    id: Type.String({ description: 'The same as in the path.' }),
     attributes: Type.Partial(Type.Object(RoleAttributes)),
     relationships: Type.Optional(PermissionsOfRole),
   }),

@@ -1,5 +1,5 @@
 // Longer ones only cost memory and time in the hash.
-const LONGEST = 1_024
+export const LONGEST_PASSWORD = 1_024
 
 // Long enough for the default minimum and still among the first that anybody tries.
 const COMMON = new Set([
@@ -72,8 +72,8 @@ const COMMON = new Set([
 
 /** Why the password is refused, as the end of "The password …"; undefined when it is good. */
 export function passwordProblem(password: string, rules: { minLength: number; email: string }): string | undefined {
-  const length = password.length > LONGEST ? password.length : [...password].length
-  if (length > LONGEST) return `must have at most ${LONGEST} characters`
+  const length = password.length > LONGEST_PASSWORD ? password.length : [...password].length
+  if (length > LONGEST_PASSWORD) return `must have at most ${LONGEST_PASSWORD} characters`
   if (length < rules.minLength) return `must have at least ${rules.minLength} characters`
   const folded = password.trim().toLowerCase()
   if (folded === rules.email.toLowerCase()) return 'must not be the email address'

@@ -4,6 +4,7 @@ import type { UserId } from '../../platform/auth/principal.ts'
 import { type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
 import { nullable } from '../../platform/http/input/nullable.ts'
 import { Included, UserResource } from '../wire.ts'
+import { LONGEST_PASSWORD } from './password-rules.ts'
 import type { Session } from './session.ts'
 import type { Enrolment } from './totp-service.ts'
 
@@ -11,6 +12,11 @@ import type { Enrolment } from './totp-service.ts'
 const LONGEST_SECRET = 4_096
 
 const secret = (description: string) => Type.String({ maxLength: LONGEST_SECRET, description })
+const newPassword = Type.String({
+  maxLength: LONGEST_SECRET,
+  description: 'The new password. How short it may be is a setting.',
+  documented: { maxLength: LONGEST_PASSWORD },
+})
 const time = () => Type.String({ format: 'date-time' })
 function bodyOf<const Name extends string, Attributes extends Parameters<typeof Type.Object>[0]>(
   type: Name,
@@ -29,12 +35,12 @@ export const PasswordResetBody = bodyOf('password_resets', { email: Type.String(
 
 export const PasswordResetConfirmBody = bodyOf('password_resets', {
   token: secret('From the link.'),
-  password: secret('The new password.'),
+  password: newPassword,
 })
 
 export const PasswordChangeBody = bodyOf('passwords', {
   current: secret('The password until now.'),
-  new: secret('The new password.'),
+  new: newPassword,
 })
 
 export const TotpConfirmBody = bodyOf('totp_enrollments', { code: secret('The code that the app shows.') })

@@ -14,7 +14,7 @@ import type { NewUser } from './user-service.ts'
 export const UserPath = Type.Object({ user_id: Type.String() })
 
 const Email = Type.Refine(
-  Type.String({ description: 'Stored in lower case.' }),
+  Type.String({ description: 'Stored in lower case.', documented: { format: 'idn-email' } }),
   (text) => parseEmail(text) !== undefined,
   () => 'is not a valid email address',
 )

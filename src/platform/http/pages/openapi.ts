@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { TSchema } from 'typebox'
+import { DURATION } from '../../config/duration.ts'
 import { describeAccess, isOpen } from '../entry/access.ts'
 import { JSON_TYPES } from '../input/json-body.ts'
 import type { JsonSchema } from '../input/problem-texts.ts'
@@ -132,7 +133,7 @@ const IDEMPOTENCY_KEY = {
   in: 'header',
   required: false,
   description: 'A repeat with the same key within 24 hours is answered as the first request was.',
-  schema: { type: 'string', minLength: 1, maxLength: 255 },
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
 }
 
 const REQUEST_TIMEOUT = {
@@ -141,7 +142,7 @@ const REQUEST_TIMEOUT = {
   required: false,
   description:
     'How long the caller waits, as `2000ms` or `2s`: a poll answers before that, anything else is 504 behind it.',
-  schema: { type: 'string' },
+  schema: { type: 'string', pattern: DURATION.source },
 }
 
 const CONDITIONS: Record<Condition, Parameter> = {
@@ -300,14 +301,16 @@ function parameters(place: 'path' | 'query', schema: JsonSchema | undefined, sch
   )
 }
 
-/** A schema with an `$id` is written once, under `components`, and referred to. */
+/**
+ * A schema with an `$id` is written once, under `components`, and referred to. What a check in code refuses is `documented` beside it, for
+ * no keyword says it in the words or with the code of that check.
+ */
 function hoist(schema: JsonSchema, schemas: Record<string, JsonSchema>): JsonSchema {
   if (Array.isArray(schema)) return schema.map((item) => hoist(item, schemas)) as unknown as JsonSchema
   if (typeof schema !== 'object' || schema === null) return schema
-  const { $id, ...rest } = schema
-  const copy = Object.fromEntries(
-    Object.entries(rest).map(([key, value]) => [key, hoist(value as JsonSchema, schemas)]),
-  )
+  const { $id, documented, ...rest } = schema
+  const told = Object.entries({ ...rest, ...(documented as object | undefined) })
+  const copy = Object.fromEntries(told.map(([key, value]) => [key, hoist(value as JsonSchema, schemas)]))
   if (typeof $id !== 'string') return copy
   schemas[$id] = copy
   return { $ref: `#/components/schemas/${$id}` }
