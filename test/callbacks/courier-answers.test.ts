@@ -258,6 +258,33 @@ test('an answer that does not come, or not to an end, takes the time of the atte
   }
 })
 
+test('a refusal whose body does not end in time has its status, its beginning and what it asks for', async (t) => {
+  const answered = Promise.withResolvers<void>()
+  await using receiver = await startRawReceiver((socket) =>
+    socket.write('HTTP/1.1 503 No\r\nretry-after: 600\r\ncontent-length: 9\r\n\r\npart', () => answered.resolve()),
+  )
+  const time = new FakeClock()
+  const courier = new Courier({ clock: time })
+  t.after(() => courier.close())
+  const delivery = courier.deliver(deliveryTo(receiver.url, { timeoutMs: 3000 }))
+  await answered.promise
+  for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve))
+  await time.advance(3000)
+  assert.deepEqual(await delivery, {
+    verdict: {
+      result: 'retryable',
+      errorType: '',
+      message: 'the attempt took longer than 3000 ms',
+      label: 'request-timeout',
+      retryAfterMs: 600_000,
+    },
+    statusCode: 503,
+    snippet: 'part',
+    address: '127.0.0.1',
+  })
+  await (await receiver.connections.next()).closed
+})
+
 test('a success whose body dawdles does not wait for it, and lets the receiver end it', async (t) => {
   const time = new FakeClock()
   const answered = Promise.withResolvers<Socket>()

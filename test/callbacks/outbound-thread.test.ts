@@ -7,6 +7,7 @@ import { Worker as Thread, type Worker } from 'node:worker_threads'
 import { Courier } from '../../src/callbacks/destination/send/courier.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { OutboundThread, startOutboundThread } from '../../src/platform/outbound/outbound-thread.ts'
+import { AnswerPack, unpackAnswers } from '../../src/platform/outbound/thread-messages.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { createCertificate } from '../support/receivers/certificate.ts'
 import { deliveryTo } from '../support/receivers/delivery-to.ts'
@@ -96,6 +97,15 @@ test('a thread gives an attempt up when its time is over', async (t) => {
   t.after(() => outbound.close())
   const { verdict } = await courier.deliver(deliveryTo(receiver.url, { timeoutMs: 50 }))
   assert.equal(verdict.label, 'request-timeout')
+})
+
+test('a thread tells of an answer that it has the beginning of, and that its time was over', () => {
+  const answer = { status: 503, statusText: 'No', headers: { 'retry-after': '7' }, body: Buffer.from('part') }
+  const late = { ...answer, bodyProblem: 'the attempt took longer than 50 ms', isLate: true }
+  const pack = new AnswerPack()
+  pack.add(1, { answer: late, address: '127.0.0.1' }, true)
+  const [[, exchanged] = []] = [...unpackAnswers(pack.message())]
+  assert.deepEqual({ ...exchanged?.answer, body: Buffer.from(exchanged?.answer?.body ?? '') }, late)
 })
 
 test('a thread breaks a request off when its signal is aborted', async (t) => {

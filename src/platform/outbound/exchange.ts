@@ -135,7 +135,7 @@ export class Exchange implements Carried {
 
   onResponseError(_controller: unknown, error: Error): void {
     if (this.#hasLeft) return
-    if (this.#isEnough || (this.#status !== 0 && this.#context.closedBy === null)) {
+    if (this.#isEnough || this.#hasBegun) {
       this.#settleAnswer(error.message === '' ? 'the answer broke off' : error.message)
     } else {
       this.#settleError(error)
@@ -156,6 +156,11 @@ export class Exchange implements Carried {
     return this.request.isSuccessEnough && this.#status >= 200 && this.#status <= 299
   }
 
+  /** The receiver has said what it thinks, though perhaps not all of it. */
+  get #hasBegun(): boolean {
+    return this.#status !== 0 && this.#context.closedBy === null
+  }
+
   #leftMs(): number {
     return this.request.timeoutMs - (this.#context.clock.elapsedMs() - this.#startedAtMs)
   }
@@ -171,9 +176,7 @@ export class Exchange implements Carried {
 
   #onTime(): void {
     if (!this.#isEnough) {
-      const error = new Error(`the attempt took longer than ${Math.round(this.request.timeoutMs)} ms`)
-      error.name = 'TimeoutError'
-      this.#settleError(error)
+      this.#settleLate(`the attempt took longer than ${Math.round(this.request.timeoutMs)} ms`)
     } else if (!this.#isSettled) {
       this.#settleAnswer()
       const leftMs = this.#leftMs()
@@ -192,6 +195,11 @@ export class Exchange implements Carried {
     if (!this.#hasLeft) this.#owner.withdraw(this)
   }
 
+  #settleLate(problem: string): void {
+    if (this.#hasBegun) this.#settleAnswer(problem, true)
+    else this.#settleError(Object.assign(new Error(problem), { name: 'TimeoutError' }))
+  }
+
   #settleError(error: Error): void {
     if (!this.#close()) return
     const { closedBy } = this.#context
@@ -199,7 +207,7 @@ export class Exchange implements Carried {
     else this.#settle.resolve({ error, address: this.#address })
   }
 
-  #settleAnswer(bodyProblem?: string): void {
+  #settleAnswer(bodyProblem?: string, isLate = false): void {
     if (!this.#close()) return
     const body = this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks)
     this.#chunks = []
@@ -209,6 +217,7 @@ export class Exchange implements Carried {
       headers: this.#headers,
       body,
       ...(bodyProblem !== undefined && { bodyProblem }),
+      ...(isLate && { isLate }),
     }
     this.#settle.resolve({ answer, address: this.#address })
   }

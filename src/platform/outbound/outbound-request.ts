@@ -38,8 +38,10 @@ export interface Answer {
   headers: AnswerHeaders
   /** What was read of the body. */
   body: Uint8Array
-  /** Why the body was not read to its end: too large, broken off. */
+  /** Why the body was not read to its end: too large, broken off, too slow. */
   bodyProblem?: string
+  /** The time was over before the body was. */
+  isLate?: boolean
 }
 
 /** What came of it: an answer, or the reason why there is none. */

@@ -1,7 +1,6 @@
 import { AddressRefused } from './address-refused.ts'
-import type { AnswerHeaders } from './carrier.ts'
 import { ipFilterOf } from './ip-filter.ts'
-import type { Exchanged, OutboundRequest, ReadyRequest } from './outbound-request.ts'
+import type { Answer, Exchanged, OutboundRequest, ReadyRequest } from './outbound-request.ts'
 
 /** One message carries no more: the other side begins with the first of many while this one still makes the rest. */
 export const MOST_TOGETHER = 8
@@ -34,7 +33,7 @@ const PLAIN_MEMBERS = 4
 export interface SentAnswer {
   id: number
   /** Null in both: it was given up. */
-  answer: { status: number; statusText: string; headers: AnswerHeaders; bodyProblem: string | undefined } | null
+  answer: Omit<Answer, 'body'> | null
   error: SentError | null
   address: string | null
   bodyBytes: number
@@ -143,14 +142,14 @@ export class AnswerPack {
       this.#answers.push({ id, answer: null, error, address: exchanged?.address ?? null, bodyBytes: 0 })
       return
     }
-    const { status, statusText, headers, body, bodyProblem } = answer
+    const { status, statusText, headers, body, bodyProblem, isLate } = answer
     const address = exchanged?.address ?? null
     if (isSuccessEnough && status >= 200 && status <= 299 && bodyProblem === undefined) {
       this.#plain.push(id, status, body.byteLength, address)
       if (body.byteLength > 0) this.#plainBodies.push(body)
       return
     }
-    const sent = { status, statusText, headers, bodyProblem }
+    const sent = { status, statusText, headers, bodyProblem, isLate }
     this.#answers.push({ id, answer: sent, error: null, address, bodyBytes: body.byteLength })
     this.#bodies.push(body)
   }

@@ -43,10 +43,13 @@ const MAX_SNIPPET_BYTES = 1024
  * behind `mask`.
  */
 export function readAnswer(answer: Answer, now: Micros, maxDelayMs: number, mask: EchoMask = asItIs): Verdict {
-  const { status, bodyProblem } = answer
+  const { status, bodyProblem, isLate } = answer
   if (status >= 200 && status <= 299) return SUCCESS
   const retryAfterMs = readRetryAfter(headerOf(answer, 'retry-after'), now, maxDelayMs)
-  if (bodyProblem !== undefined) return { ...retryableFailure(bodyProblem), retryAfterMs }
+  if (bodyProblem !== undefined) {
+    const failure = retryableFailure(bodyProblem, isLate ? 'request-timeout' : undefined)
+    return { ...failure, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+  }
 
   const body = readFailureBody(answer, mask)
   const statusType = TYPE_OF_STATUS[status]
