@@ -58,7 +58,9 @@ test('certificates that cannot be trusted are worth another try, and nothing is 
       createCertificate(['hooks.example.org'], createCertificate(['Other'])),
       /verify|issuer/,
     ],
-    ['TLS 1.1', old, /protocol|alert|version/i],
+    // Nothing of what OpenSSL puts around it: an address in our memory, a line of its sources.
+    ['TLS 1.1', old, /^TLS: [a-z0-9 ]*(protocol|alert|version)[a-z0-9 ]*$/i],
+    ['no TLS at all', undefined, /^TLS: wrong version number$/],
   ]
   for (const [name, tls, message] of cases) {
     for (const http2 of [false, true]) {

@@ -3,6 +3,7 @@ import type { Clock } from '../clock/clock.ts'
 import type { AnswerHeaders, Carried } from './carrier.ts'
 import type { Connection } from './connection.ts'
 import type { Answer, Exchanged, ReadyRequest } from './outbound-request.ts'
+import { plainError } from './tls-error.ts'
 
 /** What exchanges know of the client that carries them out. */
 export interface ExchangeContext {
@@ -136,7 +137,7 @@ export class Exchange implements Carried {
   onResponseError(_controller: unknown, error: Error): void {
     if (this.#hasLeft) return
     if (this.#isEnough || this.#hasBegun) {
-      this.#settleAnswer(error.message === '' ? 'the answer broke off' : error.message)
+      this.#settleAnswer(plainError(error).message || 'the answer broke off')
     } else {
       this.#settleError(error)
     }
@@ -204,7 +205,7 @@ export class Exchange implements Carried {
     if (!this.#close()) return
     const { closedBy } = this.#context
     if (closedBy !== null) this.#settle.reject(closedBy)
-    else this.#settle.resolve({ error, address: this.#address })
+    else this.#settle.resolve({ error: plainError(error), address: this.#address })
   }
 
   #settleAnswer(bodyProblem?: string, isLate = false): void {
