@@ -139,6 +139,29 @@ eachDatabase('backlinks', ({ open }) => {
     assert.deepEqual(later.mentions, [])
   })
 
+  test('notes of a folder that is called like the note hide no mention', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const mentioned: [title: string, text: string][] = [
+      ['Кофе', 'Люблю КОФЕ'],
+      ['Été', 'un été'],
+      ['Cold Brew', 'cold BREW'],
+    ]
+    const targets = []
+    for (const [title] of mentioned) targets.push(await notes.add({ path: `${title}.md`, title, body: 'nothing' }))
+    const folder = mentioned.map(([title]) => title).join('/')
+    for (let left = 21; left > 0; left--) await notes.add({ path: `${folder}/${left}.md`, body: 'nothing' })
+    await notes.add({ path: 'diary.md', body: mentioned.map(([, text]) => text).join(', ') })
+    await notes.searchIndex.caughtUp()
+    for (const target of targets) {
+      const { mentions } = await backlinksOf(notes.db, notes.project, target, { page: 1, pageSize: 10 })
+      assert.deepEqual(
+        mentions.map(({ note }) => note.file_path),
+        ['diary.md'],
+        target.title,
+      )
+    }
+  })
+
   test('a title of any characters is searched for', async () => {
     const notes = await LinkedNotes.open(await open())
     for (const [at, title] of [

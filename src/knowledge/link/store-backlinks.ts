@@ -58,12 +58,10 @@ const pageOfBacklinks = statement<BacklinksInput, BacklinkRow>((_query, p, engin
   const ofType = TYPE_ENDS.map((end) => firstLink(sql<string>`relation_type || ${sql.lit(end)}`))
   const firstOfType = sql`case when relation_type <> ${sql.lit(INLINE)} then coalesce(${sql.join(ofType)}) end`
   const at = sql`coalesce(${firstOfType}, ${firstLink(sql<string>`''`)})`
-  // Links of the frontmatter, as those of its property `up`, are no relations.
-  const body = sql`case when substr(c.content, 1, ${sql.lit(FENCE.length)}) = ${sql.lit(FENCE)}
-    then substr(c.content, ${find}(c.content, ${sql.lit(`\n${FENCE}`)}) + ${sql.lit(FENCE.length + 1)}) else c.content end`
   return sql`
       with linking as materialized (
-        select ${NOTE_COLUMNS}, r.position, r.relation_type, r.to_name, r.context, r.anchor, r.display, ${body} as body
+        select ${NOTE_COLUMNS}, r.position, r.relation_type, r.to_name, r.context, r.anchor, r.display,
+          ${bodyWith(find)} as body
         from (
           select from_id, position from relations
           where to_id = ${p('noteId')} and from_id <> ${p('noteId')} and is_repeat = 0
@@ -78,6 +76,12 @@ const pageOfBacklinks = statement<BacklinksInput, BacklinkRow>((_query, p, engin
         coalesce(substr(body, ${greatest}(1, ${at} - ${sql.lit(BEFORE)}), ${sql.lit(LENGTH)}), '') as around
       from linking order by id, position`
 })
+
+/** Links of the frontmatter, as those of its property `up`, are no relations. */
+function bodyWith(find: RawBuilder<unknown>): RawBuilder<string> {
+  return sql`case when substr(c.content, 1, ${sql.lit(FENCE.length)}) = ${sql.lit(FENCE)}
+    then substr(c.content, ${find}(c.content, ${sql.lit(`\n${FENCE}`)}) + ${sql.lit(FENCE.length + 1)}) else c.content end`
+}
 
 // SQLite looks through the texts while everything else waits, and each may be large.
 const ROWS_AT_ONCE = 4
@@ -115,13 +119,49 @@ interface MentionInput {
   limit: number
 }
 
-function mentioningAmong(rows: RawBuilder<{ id: number }>, { noteId, projectId, limit }: MentionInput) {
+function mentioningAmong(
+  rows: RawBuilder<{ id: number }>,
+  { noteId, projectId, limit }: MentionInput,
+  condition: RawBuilder<unknown> = sql``,
+) {
   return sql<{ id: number }>`
     select n.id from (select id / ${sql.lit(ROWS_PER_NOTE)} as note_id from (${rows}) matching) found
     join notes n on n.id = found.note_id
     where n.project_id = ${projectId} and n.id <> ${noteId} and not exists (
-      select 1 from relations r where r.to_id = ${noteId} and r.from_id = n.id)
+      select 1 from relations r where r.to_id = ${noteId} and r.from_id = n.id) ${condition}
     order by n.id limit ${limit}`
+}
+
+// In bytes; a longer text is taken for one that has the words.
+const LONGEST_LOOKED_THROUGH = 200_000
+
+/**
+ * PostgreSQL: of the notes that have the words those in whose body they may stand. Its index does not tell the body from the path, and all
+ * notes of a folder have the words of a note that is called like it.
+ */
+function inBody(text: string): RawBuilder<unknown> {
+  return sql`and exists (
+      select 1 from note_contents c
+      where c.note_id = n.id and (octet_length(c.content) > ${sql.lit(LONGEST_LOOKED_THROUGH)} or exists (
+        select 1 from (select lower((${bodyWith(sql.raw('strpos'))}) collate "C") as text offset 0) body
+        join unnest(${spellingsOf(text)}::text[]) spelling on strpos(body.text, spelling) > 0)))`
+}
+
+// Only ASCII is compared in any case: what else "lower case" means depends on the database.
+const WITHOUT_CASE = /[A-Za-z0-9\p{Lo}]{2,}/gu
+
+/** One of these has every text that has this one, whatever its case and its blanks; with ASCII letters in lower case. */
+function spellingsOf(text: string): string[] {
+  const plain = longest(text.match(WITHOUT_CASE) ?? [])
+  if (plain !== '') return [plain.toLowerCase()]
+  const word = longest(text.split(/\s+/))
+  const [first = '', ...rest] = word.toLowerCase()
+  const spellings = [word, word.toLowerCase(), word.toUpperCase(), first.toUpperCase() + rest.join('')]
+  return spellings.map((one) => one.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()))
+}
+
+function longest(texts: readonly string[]): string {
+  return texts.reduce((best, text) => (text.length > best.length ? text : best), '')
 }
 
 const mentioningOnSqlite = statement<MentionInput & { question: string }, { id: number }>((_query, p) =>
@@ -146,9 +186,13 @@ export async function findMentioning(
   const rows =
     reader.engine === 'sqlite'
       ? await reader.run(mentioningOnSqlite, { question, ...input })
-      : (await mentioningAmong(matchingInOrder(question, LOOKED_AT, { isOldest: true }), input).execute(reader.query))
-          .rows
+      : await mentioningOnPostgres(reader, question, input, text)
   return rows.map(({ id }) => id)
+}
+
+async function mentioningOnPostgres(reader: Reader, question: string, input: MentionInput, text: string) {
+  const candidates = matchingInOrder(question, LOOKED_AT, { isOldest: true })
+  return (await mentioningAmong(candidates, input, inBody(text)).execute(reader.query)).rows
 }
 
 /** The words in their order; in scripts without blanks, where other words stand between them in the index, in any order. */
