@@ -35,3 +35,9 @@ test('a phrase is found whatever its case and blanks, but not inside of words', 
   assert.equal(findPhrase('C++ and C', 'C')?.at, 0)
   assert.equal(findPhrase('anything', ' '), null)
 })
+
+test('a phrase stands in the text as it is written, also where lower case is longer', () => {
+  const found = findPhrase('İyi! In İSTANBUL a Cold Brew.', 'cold brew')
+  assert.deepEqual(found, { text: 'İyi! In İSTANBUL a Cold Brew.', at: 19, length: 9 })
+  assert.equal(findPhrase('In İSTANBUL', 'İstanbul')?.at, 3)
+})

@@ -22,14 +22,17 @@ export function snippet(text: string, at: number, length: number): string {
 /** Where a phrase stands in a text, whatever its case and its blanks; null when nowhere, or only inside longer words. */
 export function findPhrase(text: string, phrase: string): { text: string; at: number; length: number } | null {
   const line = text.replace(/\s+/g, ' ')
-  const lower = line.toLowerCase()
-  const wanted = phrase.replace(/\s+/g, ' ').trim().toLowerCase()
-  // Where lower case is longer, places in it are not places in the text.
-  const source = lower.length === line.length ? line : lower
+  const lower = lowerInPlace(line)
+  const wanted = lowerInPlace(phrase.replace(/\s+/g, ' ').trim())
   for (let at = lower.indexOf(wanted); at >= 0 && wanted !== ''; at = lower.indexOf(wanted, at + wanted.length)) {
-    if (isWhole(lower, at, at + wanted.length)) return { text: source, at, length: wanted.length }
+    if (isWhole(lower, at, at + wanted.length)) return { text: line, at, length: wanted.length }
   }
   return null
+}
+
+/** Every letter stays at its place. Of all letters only this one has a longer lower case. */
+function lowerInPlace(text: string): string {
+  return text.replaceAll('İ', 'i').toLowerCase()
 }
 
 function isWhole(text: string, start: number, end: number): boolean {
