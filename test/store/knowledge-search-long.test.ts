@@ -157,7 +157,7 @@ eachDatabase('a note that is too long for one document', (context) => {
   })
 
   test('mentions others at its end', async () => {
-    const mentioning = (text: string) => findMentioning(notes.db, notes.project, 4, text, 10)
+    const mentioning = (text: string) => findMentioning(notes.db, notes.project, 4, text)
     assert.deepEqual(await mentioning('Keeper of the Lighthouse'), [2])
     assert.deepEqual(await mentioning('Blue Marker255'), [1])
     assert.deepEqual(await mentioning('Lastly found'), [5])

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Note, NoteRef, Project } from '../note/note.ts'
 import { findNoteById } from '../note/store-notes.ts'
@@ -29,6 +30,9 @@ export interface BacklinkPage {
 
 const MOST_MENTIONS = 20
 const SHORTEST_TITLE = 2
+// Of notes behind the first twenty that have the words of a title, but not its signs: "C" for "C++". In UTF-16 units.
+const MOST_LOOKED_THROUGH = 2_000_000
+const NOTES_PER_TURN = 4
 
 export async function backlinksOf(
   reader: Reader,
@@ -83,9 +87,13 @@ function around(text: string, at: number, length: number): string {
 async function mentionsOf(reader: Reader, project: Project, note: Note): Promise<Mention[]> {
   if (note.title.length < SHORTEST_TITLE) return []
   const mentions: Mention[] = []
-  for (const id of await findMentioning(reader, project, note.id, note.title, MOST_MENTIONS)) {
+  let length = 0
+  for (const [at, id] of (await findMentioning(reader, project, note.id, note.title)).entries()) {
+    if (mentions.length === MOST_MENTIONS || (at >= MOST_MENTIONS && length > MOST_LOOKED_THROUGH)) break
+    if (at % NOTES_PER_TURN === 0) await nextTurn()
     // One text at a time: each may be large.
     const other = await findNoteById(reader, id)
+    length += other?.content.length ?? 0
     const place = other === undefined ? null : findPhrase(splitText(other.content).body, note.title)
     if (other === undefined || place === null) continue
     const { external_id, title, permalink, file_path } = other

@@ -116,60 +116,22 @@ const ROWS_PER_NOTE = rowNumber('note', 1, 0)
 interface MentionInput {
   noteId: number
   projectId: number
-  limit: number
 }
 
-function mentioningAmong(
-  rows: RawBuilder<{ id: number }>,
-  { noteId, projectId, limit }: MentionInput,
-  condition: RawBuilder<unknown> = sql``,
-) {
-  return sql<{ id: number }>`
-    select n.id from (select id / ${sql.lit(ROWS_PER_NOTE)} as note_id from (${rows}) matching) found
+const mentioningOnSqlite = statement<MentionInput & { question: string }, { id: number }>(
+  (_query, p) => sql`
+    select n.id from (
+      select rowid / ${sql.lit(ROWS_PER_NOTE)} as note_id from note_search
+      where note_search match ${p('question')} order by rowid limit ${sql.lit(LOOKED_AT)}
+    ) found
     join notes n on n.id = found.note_id
-    where n.project_id = ${projectId} and n.id <> ${noteId} and not exists (
-      select 1 from relations r where r.to_id = ${noteId} and r.from_id = n.id) ${condition}
-    order by n.id limit ${limit}`
-}
-
-// In bytes; a longer text is taken for one that has the words.
-const LONGEST_LOOKED_THROUGH = 200_000
-
-/**
- * PostgreSQL: of the notes that have the words those in whose body they may stand. Its index does not tell the body from the path, and all
- * notes of a folder have the words of a note that is called like it.
- */
-function inBody(text: string): RawBuilder<unknown> {
-  return sql`and exists (
-      select 1 from note_contents c
-      where c.note_id = n.id and (octet_length(c.content) > ${sql.lit(LONGEST_LOOKED_THROUGH)} or exists (
-        select 1 from (select lower((${bodyWith(sql.raw('strpos'))}) collate "C") as text offset 0) body
-        join unnest(${spellingsOf(text)}::text[]) spelling on strpos(body.text, spelling) > 0)))`
-}
-
-// Only ASCII is compared in any case: what else "lower case" means depends on the database.
-const WITHOUT_CASE = /[A-Za-z0-9\p{Lo}]{2,}/gu
-
-/** One of these has every text that has this one, whatever its case and its blanks; with ASCII letters in lower case. */
-function spellingsOf(text: string): string[] {
-  const plain = longest(text.match(WITHOUT_CASE) ?? [])
-  if (plain !== '') return [plain.toLowerCase()]
-  const word = longest(text.split(/\s+/))
-  const [first = '', ...rest] = word.toLowerCase()
-  const spellings = [word, word.toLowerCase(), word.toUpperCase(), first.toUpperCase() + rest.join('')]
-  return spellings.map((one) => one.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase()))
-}
-
-function longest(texts: readonly string[]): string {
-  return texts.reduce((best, text) => (text.length > best.length ? text : best), '')
-}
-
-const mentioningOnSqlite = statement<MentionInput & { question: string }, { id: number }>((_query, p) =>
-  mentioningAmong(
-    sql`select rowid as id from note_search where note_search match ${p('question')} order by rowid limit ${sql.lit(LOOKED_AT)}`,
-    { noteId: p('noteId'), projectId: p('projectId'), limit: p('limit') },
-  ),
+    where ${isUnlinked(p('projectId'), p('noteId'))} order by n.id`,
 )
+
+function isUnlinked(projectId: unknown, noteId: unknown): RawBuilder<boolean> {
+  return sql`n.project_id = ${projectId} and n.id <> ${noteId} and not exists (
+      select 1 from relations r where r.to_id = ${noteId} and r.from_id = n.id)`
+}
 
 /** Notes that have the words of the text one after the other and no link to the note: candidates, oldest first. */
 export async function findMentioning(
@@ -177,22 +139,52 @@ export async function findMentioning(
   project: Project,
   noteId: number,
   text: string,
-  limit: number,
 ): Promise<number[]> {
   const words = queryWords(text)
   if (words.length === 0) return []
   const question = mentionQuestion(reader.engine, [projectWord(project.id), KIND_WORDS.note], text, words)
-  const input = { noteId, projectId: project.id, limit }
+  const input = { noteId, projectId: project.id }
   const rows =
     reader.engine === 'sqlite'
       ? await reader.run(mentioningOnSqlite, { question, ...input })
-      : await mentioningOnPostgres(reader, question, input, text)
+      : (await mentioningOnPostgres(question, input, text).execute(reader.query)).rows
   return rows.map(({ id }) => id)
 }
 
-async function mentioningOnPostgres(reader: Reader, question: string, input: MentionInput, text: string) {
-  const candidates = matchingInOrder(question, LOOKED_AT, { isOldest: true })
-  return (await mentioningAmong(candidates, input, inBody(text)).execute(reader.query)).rows
+// Fewer, as their texts were looked through already.
+const FOUND_ON_POSTGRES = 40
+// In bytes; a longer text is taken for one that has the words.
+const LONGEST_LOOKED_THROUGH = 200_000
+
+/**
+ * The index of PostgreSQL does not tell the body from the path, and all notes of a folder have the words of a note that is called like it.
+ * So the bodies are looked through, one by one, no further than the limit.
+ */
+function mentioningOnPostgres(question: string, { noteId, projectId }: MentionInput, text: string) {
+  return sql<{ id: number }>`
+    select found.id from (
+      select id / ${sql.lit(ROWS_PER_NOTE)} as id
+      from (${matchingInOrder(question, LOOKED_AT, { isOldest: true })}) matching offset 0
+    ) found
+    where (
+      select ${isUnlinked(projectId, noteId)} and (octet_length(c.content) > ${sql.lit(LONGEST_LOOKED_THROUGH)} or (
+        select bool_or(strpos(body.text, spelling) > 0)
+        from (select lower((${bodyWith(sql.raw('strpos'))}) collate "C") as text offset 0) body,
+          unnest(${spellingsOf(text)}::text[]) spelling))
+      from notes n join note_contents c on c.note_id = n.id where n.id = found.id
+    ) limit ${sql.lit(FOUND_ON_POSTGRES)}`
+}
+
+/**
+ * The longest word as texts have it. ASCII letters are in lower case and stand for both: what lower case is of others depends on the
+ * database.
+ */
+function spellingsOf(text: string): string[] {
+  const word = text.split(/\s+/).reduce((best, one) => (one.length > best.length ? one : best))
+  const lower = word.replaceAll('İ', 'i').toLowerCase()
+  const [first = '', ...rest] = lower
+  const spellings = [word, lower, word.toUpperCase(), first.toUpperCase() + rest.join('')]
+  return [...new Set(spellings.map((one) => one.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())))]
 }
 
 /** The words in their order; in scripts without blanks, where other words stand between them in the index, in any order. */
