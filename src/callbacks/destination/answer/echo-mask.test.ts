@@ -26,6 +26,25 @@ test('secret values are taken out of what a receiver says, as they were given an
   assert.equal(mask('no such order'), 'no such order')
 })
 
+test('secret values are taken out however their signs were escaped', () => {
+  const token = Buffer.from('run=42&s="é"').toString('latin1')
+  const mask = maskOf({ authorization: 'Basic dXNlcjpw+/==', 'temporal-callback-token': token })
+  assert.ok(mask !== undefined)
+  for (const said of [
+    '{"sent":"Basic dXNlcjpw+/\\u003d\\u003d","of":"run\\u003D42\\u0026s=\\"\\u00e9\\""}',
+    JSON.stringify({ body: '{"sent":"dXNlcjpw+\\/\\u003d\\u003d","of":"run=42\\u0026s=\\"é\\""}' }),
+    '<p>Basic dXNlcjpw&#43;&#x2F;&#x3D;&#61; of run&#x3D;42&amp;s=&quot;é&quot;</p>',
+    'Basic%20dXNlcjpw%2B%2f%3D%3D of run%3D42%26s%3D%22%C3%A9%22',
+  ]) {
+    const shown = mask(said)
+    assert.equal(shown.split('[redacted]').length, 3, shown)
+    assert.doesNotMatch(shown, /dXNl|42/)
+  }
+  for (const said of ['{"a":"\\u003d"}', 'a &amp; b', '100%25 %ff', '&#x110000;', `${'\\'.repeat(20_000)}u`]) {
+    assert.equal(mask(said), said.slice(0, 16 * 1024))
+  }
+})
+
 test('other headers, and values too short to be a secret, are left as they are', () => {
   assert.equal(
     maskOf({ 'x-tenant': 'tenant-1', 'nexus-operation-state': 'succeeded', 'webhook-id': 'abcdefgh' }),

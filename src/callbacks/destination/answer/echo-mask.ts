@@ -1,4 +1,5 @@
 import { TOKEN_HEADER } from '../literals.ts'
+import { READERS } from './unescaped.ts'
 
 /** The beginning of what a receiver says, without what must stay secret: some repeat the request that they refuse. */
 export type EchoMask = (text: string) => string
@@ -24,9 +25,15 @@ export function echoMask(headers: ReadonlyMap<string, string>): EchoMask | undef
   const longestFirst = [...secrets].sort((one, other) => other.length - one.length)
   // The beginning of "Bearer x" may be the scheme alone, which is no secret.
   const withoutScheme = longestFirst.filter((secret) => !longestFirst.some((other) => secret.endsWith(` ${other}`)))
+  const without = (text: string) => longestFirst.reduce((left, secret) => left.replaceAll(secret, MASKED), text)
   return (text) => {
-    const start = text.slice(0, MOST_CHARACTERS)
-    const masked = longestFirst.reduce((left, secret) => left.replaceAll(secret, MASKED), start)
+    let masked = without(text.slice(0, MOST_CHARACTERS))
+    // A secret whose signs were escaped is seen only in what that means, which is shown instead.
+    for (const read of READERS) {
+      const plain = read(masked)
+      const shown = plain === masked ? masked : without(plain)
+      if (shown !== plain) masked = shown
+    }
     return withoutScheme.reduce(withoutPieceAtEnd, masked)
   }
 }
