@@ -26,6 +26,17 @@ test('secret values are taken out of what a receiver says, as they were given an
   assert.equal(mask('no such order'), 'no such order')
 })
 
+test('what a receiver takes out of credentials and cookies is secret by itself', () => {
+  const basic = Buffer.from('billing:pass:word').toString('base64')
+  const mask = maskOf({ authorization: `Basic ${basic}`, cookie: 'lang=de; session="12345678=="; last=abcdef' })
+  assert.equal(mask?.(`${basic}, billing:pass:word of billing`), '[redacted], billing:[redacted] of billing')
+  assert.equal(
+    mask?.('{"lang":"de","session":"12345678=="}, abcdef'),
+    '{"lang":"de","session":"[redacted]"}, [redacted]',
+  )
+  assert.equal(maskOf({ authorization: 'Bearer abc' })?.('Bearer abc, Bearer, abc'), '[redacted], Bearer, abc')
+})
+
 test('secret values are taken out however their signs were escaped', () => {
   const token = Buffer.from('run=42&s="é"').toString('latin1')
   const mask = maskOf({ authorization: 'Basic dXNlcjpw+/==', 'temporal-callback-token': token })

@@ -50,11 +50,31 @@ function isSecret(name: string): boolean {
   return name === 'authorization' || name === 'cookie' || SECRET_ENDINGS.some((ending) => name.endsWith(ending))
 }
 
-/** As it was given, and as JSON writes it; of credentials also without their scheme. */
+/** As it was given, the parts of it that a receiver takes out, and all of them as JSON writes them. */
 function formsOf(name: string, sent: string): string[] {
   const value = Buffer.from(sent, 'latin1').toString().trim()
-  const values = name === 'authorization' ? [value, value.replace(/^\S+\s+/, '')] : [value]
+  const values = [
+    value,
+    ...(name === 'authorization' ? credentialsIn(value) : name === 'cookie' ? valuesIn(value) : []),
+  ]
   return values.filter(({ length }) => length >= LEAST_CHARACTERS).flatMap(asJsonToo)
+}
+
+/** Without their scheme; and the password where that is written in base64, behind its user, who is no secret. */
+function credentialsIn(value: string): string[] {
+  const [, scheme = '', credentials = ''] = /^(\S+)\s+(.*)$/s.exec(value) ?? []
+  if (scheme.toLowerCase() !== 'basic') return [credentials]
+  const pair = Buffer.from(credentials, 'base64').toString()
+  return [credentials, pair.slice(pair.indexOf(':') + 1)]
+}
+
+function valuesIn(cookies: string): string[] {
+  return cookies.split(';').map((cookie) =>
+    cookie
+      .slice(cookie.indexOf('=') + 1)
+      .trim()
+      .replace(/^"(.*)"$/s, '$1'),
+  )
 }
 
 function asJsonToo(value: string): string[] {
