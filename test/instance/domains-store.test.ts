@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { exportBlocks, importBlocks } from '../../src/instance/domains/import-blocks.ts'
-import { readListedBlocks } from '../../src/instance/domains/store-blocks.ts'
+import { readListedBlocks, readSeverities } from '../../src/instance/domains/store-blocks.ts'
 import { readDomainNames } from '../../src/instance/domains/store-named-domains.ts'
 import { AppError, isAppError } from '../../src/platform/errors/app-error.ts'
 import { eachDatabase } from '../support/each-database.ts'
@@ -18,6 +18,20 @@ async function exported({ blockOptions }: AdminWorld): Promise<string> {
   let text = ''
   for await (const piece of exportBlocks(blockOptions)) text += piece
   return text
+}
+
+/** What comes of work during which others had their turn. */
+async function inTurns<T>(work: () => Promise<T>): Promise<T> {
+  let turns = 0
+  const count = () => {
+    turns++
+    next = setImmediate(count)
+  }
+  let next = setImmediate(count)
+  const result = await work()
+  clearImmediate(next)
+  assert.ok(turns > 0)
+  return result
 }
 
 eachDatabase('domain blocks', ({ open, openAgain }) => {
@@ -173,7 +187,15 @@ eachDatabase('domain blocks', ({ open, openAgain }) => {
     const { blockOptions, operator, db } = world
     const csv = Array.from({ length: 3_000 }, (_, n) => `d${n}.example`).join('\n')
     assert.equal((await importBlocks(blockOptions, operator, { csv, ...NO_WISH })).imported, 3_000)
-    assert.equal((await readDomainNames(db, 'domain_blocks')).length, 3_000)
+    const names = await inTurns(() => readDomainNames(db, 'domain_blocks'))
+    assert.deepEqual(names, csv.split('\n').sort())
+    const listed = await inTurns(() => readListedBlocks(db))
+    assert.deepEqual(
+      listed.map(({ domain }) => domain),
+      names,
+    )
+    assert.deepEqual([...(await inTurns(() => readSeverities(db))).keys()], names)
+    assert.equal((await inTurns(() => exported(world))).split('\n').length, 3_002)
     const endless = { csv: 'a\n'.repeat(100_001), ...NO_WISH }
     assert.deepEqual(await refusal(importBlocks(blockOptions, operator, endless)), { base: 'ERR_TOO_LONG' })
     const events = await auditOf(db, 'domain_blocks')

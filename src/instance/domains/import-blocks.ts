@@ -80,6 +80,7 @@ export async function* exportBlocks({ db }: Pick<BlockServiceOptions, 'db'>): As
     if (blocks.length > 0) yield blocks.map(blockToCsv).join('')
     if (blocks.length < PAGE) return
     after = blocks.at(-1)?.id as number
+    await nextTurn()
   }
 }
 

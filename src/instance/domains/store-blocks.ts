@@ -7,7 +7,7 @@ import type { BlockSeverity, DomainBlocksTable } from '../tables.ts'
 import type { DomainBlock } from './domain-block.ts'
 import type { PageBounds } from './id-page.ts'
 import { withParents } from './normalise-domain.ts'
-import { pageOf } from './store-page.ts'
+import { eachByName, pageOf } from './store-page.ts'
 
 export async function listBlocks(reader: Reader, bounds: PageBounds): Promise<DomainBlock[]> {
   const rows = await pageOf<Selectable<DomainBlocksTable>>(reader, 'domain_blocks', bounds)
@@ -92,25 +92,30 @@ export async function blocksAfter(reader: Reader, after: number, limit: number):
 
 /** What the rules for deliveries are made of. */
 export async function readSeverities(reader: Reader): Promise<Map<string, BlockSeverity>> {
-  const rows = await reader.query.selectFrom('domain_blocks').select(['domain', 'severity']).execute()
-  return new Map(rows.map(({ domain, severity }) => [domain, severity]))
+  const severities = new Map<string, BlockSeverity>()
+  const query = reader.query.selectFrom('domain_blocks').select(['domain', 'severity']).orderBy('domain')
+  await eachByName(
+    (after, limit) => query.where('domain', '>', after).limit(limit).execute(),
+    ({ domain, severity }) => severities.set(domain, severity),
+  )
+  return severities
 }
 
 /** Those that may be shown to the public: silenced domains first, then suspended ones, each by name. */
 export async function readListedBlocks(reader: Reader): Promise<ListedBlock[]> {
-  const rows = await reader.query
+  const listed: ListedBlock[] = []
+  const query = reader.query
     .selectFrom('domain_blocks')
     .select(['domain', 'severity', 'public_comment', 'obfuscate'])
-    .where('severity', '<>', 'noop')
-    .orderBy('severity')
     .orderBy('domain')
-    .execute()
-  return rows.map((row) => ({
-    domain: row.domain,
-    severity: row.severity,
-    publicComment: row.public_comment,
-    obfuscate: row.obfuscate === 1,
-  }))
+  for (const severity of ['silence', 'suspend'] as const) {
+    await eachByName(
+      (after, limit) => query.where('severity', '=', severity).where('domain', '>', after).limit(limit).execute(),
+      ({ domain, public_comment: publicComment, obfuscate }) =>
+        listed.push({ domain, severity, publicComment, obfuscate: obfuscate === 1 }),
+    )
+  }
+  return listed
 }
 
 function newRow(block: Omit<DomainBlock, 'id'>) {

@@ -4,7 +4,7 @@ import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import type { NamedDomainsTable } from '../tables.ts'
 import type { PageBounds } from './id-page.ts'
 import type { NamedDomain, NamedDomainList } from './named-domains.ts'
-import { pageOf } from './store-page.ts'
+import { eachByName, pageOf } from './store-page.ts'
 
 /** Newest first. */
 export async function listNamedDomains(
@@ -44,11 +44,20 @@ export async function deleteNamedDomain(tx: Transaction, list: NamedDomainList, 
 
 /** All names of a list. */
 export async function readDomainNames(reader: Reader, list: NamedDomainList | 'domain_blocks'): Promise<string[]> {
-  const rows = await reader.query
-    .selectFrom(list as NamedDomainList)
-    .select('domain')
-    .execute()
-  return rows.map(({ domain }) => domain)
+  const names: string[] = []
+  const { query } = reader
+  await eachByName(
+    (after, limit) =>
+      query
+        .selectFrom(list as NamedDomainList)
+        .select('domain')
+        .where('domain', '>', after)
+        .orderBy('domain')
+        .limit(limit)
+        .execute(),
+    ({ domain }) => names.push(domain),
+  )
+  return names
 }
 
 function toNamedDomain({ id, domain, created_at: createdAt }: Selectable<NamedDomainsTable>): NamedDomain {

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Reader } from '../../platform/storage/database.ts'
 import '../tables.ts'
 import type { PageBounds } from './id-page.ts'
@@ -19,4 +20,20 @@ export async function pageOf<Row>(
     .limit(limit)
     .execute()
   return (isUpwards ? rows.reverse() : rows) as Row[]
+}
+
+const NAMES_AT_A_TIME = 1_000
+
+/** All of a list, by name. It may be very long: others have their turn after each part of it. */
+export async function eachByName<Row extends { domain: string }>(
+  readPart: (after: string, limit: number) => Promise<readonly Row[]>,
+  take: (row: Row) => void,
+): Promise<void> {
+  for (let after = ''; ; ) {
+    const rows = await readPart(after, NAMES_AT_A_TIME)
+    for (const row of rows) take(row)
+    if (rows.length < NAMES_AT_A_TIME) return
+    after = rows.at(-1)?.domain as string
+    await nextTurn()
+  }
 }
