@@ -113,6 +113,17 @@ eachDatabase('how a list of runs is read', ({ open, engine }) => {
     }
   })
 
+  test('a long query makes SQLite think of no index for each comparison', { skip: engine === 'postgres' }, async () => {
+    filled ??= fill()
+    const { reader, statements } = watched(await filled)
+    await list(Array(21).fill("CallbackId > '5'").join(' AND '))(reader)
+    const asked = statements.map((each) => each.sql.match(/.?"r"."callback_id" >/g) ?? [])
+    assert.ok(asked.some((each) => each.length === 21))
+    assert.deepEqual(new Set(asked.flat()), new Set(['+"r"."callback_id" >']))
+    for (const plan of await plansFor(list(Array(21).fill("CallbackId = '77'").join(' OR '))))
+      assert.match(plan, /callback_runs_latest/, 'those that name ids are found by them')
+  })
+
   test('what is read in parts is all that there is, in its order, and others have a turn between them', async () => {
     filled ??= fill()
     const db = await filled

@@ -45,11 +45,18 @@ const MAX_LOOKS = 20
 /**
  * The runs that a query finds, for a `where`. Null stands for all of them. A query asks for each attribute where it
  * stands, which an index can answer; one with very many conditions fetches each attribute once for a run instead.
+ * With `isPlanned` false SQLite is kept from thinking about an index for each comparison of a column.
  */
-export function whereCondition(engine: Engine, columns: RunColumns, condition: Condition | null): Sql {
+export function whereCondition(
+  engine: Engine,
+  columns: RunColumns,
+  condition: Condition | null,
+  isPlanned = true,
+): Sql {
   if (condition === null) return TRUE
   const fetched = looksOf(condition) > MAX_LOOKS ? new AttributeValues(engine, columns.runNumber) : null
-  const where = new ConditionCompiler(engine, columns, fetched).compile(condition, true)
+  const column = (name: string) => (isPlanned ? sql.ref(name) : sql`+${sql.ref(name)}`)
+  const where = new ConditionCompiler(engine, columns, fetched, column).compile(condition, true)
   return fetched === null ? where : fetched.wrap(where)
 }
 
@@ -67,11 +74,18 @@ class ConditionCompiler {
   readonly #engine: Engine
   readonly #columns: RunColumns
   readonly #fetched: AttributeValues | null
+  readonly #column: (name: string) => RawBuilder<unknown>
 
-  constructor(engine: Engine, columns: RunColumns, fetched: AttributeValues | null) {
+  constructor(
+    engine: Engine,
+    columns: RunColumns,
+    fetched: AttributeValues | null,
+    column: (name: string) => RawBuilder<unknown>,
+  ) {
     this.#engine = engine
     this.#columns = columns
     this.#fetched = fetched
+    this.#column = column
   }
 
   compile(condition: Condition, wanted: boolean): Sql {
@@ -145,7 +159,7 @@ class ConditionCompiler {
       CloseTime: closedAt,
       StateTransitionCount: transitionCount,
     }
-    return { value: sql.ref(columns[name]), numbers: 'bigint' }
+    return { value: this.#column(columns[name]), numbers: 'bigint' }
   }
 
   /** There are four: which of them match is known before the database is asked. */
@@ -154,7 +168,7 @@ class ConditionCompiler {
     if (found.length === 0) return FALSE
     if (found.length === EXECUTION_STATUSES.length) return TRUE
     const values = found.map((status) => sql`${this.#columns.statuses[status]}`)
-    return sql`${sql.ref(this.#columns.status)} in (${sql.join(values)})`
+    return sql`${this.#column(this.#columns.status)} in (${sql.join(values)})`
   }
 
   #custom(comparison: Comparison, wanted: boolean): Sql {
