@@ -85,11 +85,16 @@ test('limits of a destination may be null in the OpenAPI document, as they may',
 
 test('what a check in code refuses, the OpenAPI document does not allow', async () => {
   const keys = (name: string) => ({ data: { type: 'api_keys', attributes: { name } } })
+  const applicationKey = (scopes: string[]) => ({
+    data: { type: 'application_keys', attributes: { name: 'narrow', scopes } },
+  })
   const refused: [operationId: string, status: number, body: object][] = [
     ['CreateEntity', 422, { title: '' }],
     ['projects_create', 422, { name: '' }],
     ['WriteSearchPrompt', 422, { query: '' }],
     ['CreateAPIKey', 400, keys('')],
+    ['CreateCurrentUserApplicationKey', 400, applicationKey(['everything'])],
+    ['CreateNamespace', 400, { name: 'a b' }],
     ['CreateInstanceRule', 422, { text: '' }],
     ['CreateInstanceRule', 422, { text: 'x'.repeat(301) }],
     ['CreateDomainBlock', 422, { domain: '' }],
@@ -97,7 +102,10 @@ test('what a check in code refuses, the OpenAPI document does not allow', async 
   ]
   for (const [operationId, status, body] of refused) {
     const { method, path, operation } = find(operationId)
-    const taken = Compile(operation.requestBody?.content['application/json']?.schema as object)
+    const { $ref, ...schema } = operation.requestBody?.content['application/json']?.schema ?? {}
+    const taken = Compile(
+      $ref === undefined ? schema : (document.components.schemas[String($ref).split('/').at(-1) as string] as object),
+    )
     assert.ok(!taken.Check(body), operationId)
     await api.call(method, path.replace('{project_id}', project), status, { body })
   }

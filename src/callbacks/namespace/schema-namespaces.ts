@@ -28,12 +28,14 @@ const NameField = refined(
   'Letters, digits, ".", "_" and "-", at most 255, the first one a letter or digit.',
   (text) => NAMESPACE_NAME.test(text),
   'must be letters, digits, ".", "_" and "-", at most 255, the first one a letter or digit',
+  { pattern: NAMESPACE_NAME.source },
 )
 
 const DescriptionField = refined(
   `What it is for, at most ${LONGEST_DESCRIPTION} characters.`,
   (text) => text.length <= LONGEST_DESCRIPTION && text.isWellFormed() && !/[^\P{Cc}\t\n\r]/u.test(text),
   `must be text of at most ${LONGEST_DESCRIPTION} characters without control characters`,
+  { maxLength: LONGEST_DESCRIPTION },
 )
 
 const AttributesField = alsoRefined(
@@ -167,9 +169,9 @@ function listed(names: readonly string[]): string {
     .join(', ')
 }
 
-function refined(description: string, isGood: (text: string) => boolean, problem: string) {
+function refined(description: string, isGood: (text: string) => boolean, problem: string, documented?: object) {
   return Type.Refine(
-    Type.String({ description }),
+    Type.String({ description, documented }),
     (text) => typeof text !== 'string' || isGood(text),
     () => problem,
   )

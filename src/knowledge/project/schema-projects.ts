@@ -26,6 +26,7 @@ const ProjectNameField = Type.Refine(
 const PathField = Type.String({
   description: 'Only recorded. No two projects have the same one or one inside the other.',
   maxLength: LONGEST_PATH,
+  documented: { minLength: 1 },
 })
 
 export const ProjectCreateBody = Type.Object({

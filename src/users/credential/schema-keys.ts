@@ -1,6 +1,6 @@
 /** API keys, application keys and personal access tokens as they travel. */
 import { type Static, Type } from 'typebox'
-import { isPermissionName } from '../../platform/auth/permissions.ts'
+import { isPermissionName, PERMISSIONS } from '../../platform/auth/permissions.ts'
 import type { UserId } from '../../platform/auth/principal.ts'
 import { type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
 import { shownId } from '../../platform/http/route/path-id.ts'
@@ -13,10 +13,11 @@ const timeOrNull = () => Type.Union([time(), Type.Null()])
 const secret = { key: Type.String({ description: 'The secret; it is shown this once.' }) }
 const owner = { owned_by: Type.Object({ data: reference('users') }) }
 const name = label('What it is for.')
+const PERMISSION_NAMES = PERMISSIONS.map((permission) => permission.name)
 
 const scopes = Type.Optional(
   Type.Refine(
-    Type.Union([Type.Array(Type.String()), Type.Null()], {
+    Type.Union([Type.Array(Type.String({ documented: { enum: PERMISSION_NAMES } })), Type.Null()], {
       description: 'Permissions it is narrowed to; null for all that its owner has.',
     }),
     (names) => unknownScope(names) === undefined,
