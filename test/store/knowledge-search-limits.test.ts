@@ -89,6 +89,25 @@ eachDatabase('what is found behind thousands of newer notes', (context) => {
     )
   })
 
+  test('is found by filters of a long note in parts, in their order', async () => {
+    const { db } = notes
+    const long = await SearchedNotes.open(db, 'long')
+    const facts = Array.from({ length: 5_500 }, (_, n) => `- [fact] ${n} ${'x'.repeat(40)}\n`)
+    await long.add([{ id: 1_001, body: facts.join('') }, { id: 1_002 }])
+    const answered: number[] = []
+    const run: typeof db.run = async (statement, input) => {
+      const rows = await db.run(statement, input)
+      answered.push(rows.length)
+      return rows
+    }
+    const reader = { engine: db.engine, query: db.query, run }
+    const limits = { rows: 1_000, notes: 10, comparedNotes: 10 }
+    const { numbers } = await findByFilters(reader, long.project, { noteTypes: ['note'] }, 10, limits)
+    const observations = facts.map((_, position) => rowNumber('observation', 1_001, position))
+    assert.deepEqual(numbers, [rowNumber('note', 1_002, 0), rowNumber('note', 1_001, 0), ...observations])
+    if (db.engine === 'sqlite') assert.ok(Math.max(...answered) <= 5_001)
+  })
+
   const compared = (filters: SearchFilters): ComparedSearch => {
     const { db: reader, project } = notes
     const expression = exactExpression(

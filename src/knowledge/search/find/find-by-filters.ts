@@ -1,15 +1,17 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Reader } from '../../../platform/storage/database.ts'
 import type { Project } from '../../note/note.ts'
+import { together } from '../../note/together.ts'
 import type { SearchFilters } from '../filter/filters.ts'
 import { type PreparedFilters, prepareFilters } from '../filter/passing-notes.ts'
 import { scopeExpression } from '../index/match-expression.ts'
-import { allRowsOf, matchingRows, matchingRowsOf } from '../index/store-search-index.ts'
+import { allRowsOf, matchingRows, matchingRowsOf, rowsInParts } from '../index/store-search-index.ts'
 import { rowOf } from '../row-number.ts'
 import { passingScope } from './bulky-notes.ts'
 import { MOST_COUNTED } from './candidates.ts'
 import { NO_ROWS, type OrderedRows } from './find-by-tree.ts'
 import { noteBatches } from './note-batches.ts'
-import { type SearchedNote, searchedNotes } from './store-search-notes.ts'
+import { type ChangedNote, type SearchedNote, searchedNotes } from './store-search-notes.ts'
 
 /** How far is looked when there are too many rows to sort. */
 export interface FilterLimits {
@@ -88,9 +90,11 @@ async function rowsByChange(search: FilterSearch, rows: number, notes: number): 
   const found: number[] = []
   let behind: SearchedNote | null = null
   for await (const batch of noteBatches(reader, project.id, filters.after ?? 0, notes)) {
-    const passing = new Map(batch.notes.filter((note) => prepared.passes(note)).map((note) => [note.id, note]))
-    // One by one: a note may have more rows than a call takes arguments.
-    for (const row of (await rowsOf(search, [...passing.keys()])).sort(byChange(passing))) found.push(row)
+    const passing = batch.notes.filter((note) => prepared.passes(note))
+    for await (const some of rowsInTurns(search, passing)) {
+      // One by one: a note may have more rows than a call takes arguments.
+      for (const row of some) found.push(row)
+    }
     if (batch.isLast) return { found, behind: null }
     behind = batch.notes.at(-1) ?? null
     if (found.length >= rows) break
@@ -98,10 +102,41 @@ async function rowsByChange(search: FilterSearch, rows: number, notes: number): 
   return { found, behind }
 }
 
-/** What of notes that pass is to be found. */
-async function rowsOf({ reader, filters, prepared, expression }: FilterSearch, noteIds: number[]): Promise<number[]> {
+// Characters of notes whose rows are read together: a few of them are enough for an observation.
+const READ_TOGETHER = 250_000
+
+/** What of notes that pass is to be found, in their order; of long ones in parts. Others get their turn between two of them. */
+async function* rowsInTurns(search: FilterSearch, notes: readonly ChangedNote[]): AsyncGenerator<number[]> {
+  const { reader, filters } = search
+  // NOTE Not those of a category: FTS5 reads all rows that have a word up to the part that is asked for, for each part again.
+  const isInParts = reader.engine === 'sqlite' && !filters.categories?.length
+  for (const some of together(notes, READ_TOGETHER)) {
+    const [first] = some
+    if (isInParts && first !== undefined && first.size > READ_TOGETHER) {
+      for await (const rows of rowsInParts(reader, first.id)) {
+        yield ofKinds(search, rows)
+        await nextTurn()
+      }
+    } else {
+      const rows = await rowsOf(search, some)
+      // Of one note in its own order, which its numbers are: nothing has to be looked up for that.
+      yield some.length === 1
+        ? rows.sort((a, b) => a - b)
+        : rows.sort(byChange(new Map(some.map((note) => [note.id, note]))))
+      await nextTurn()
+    }
+  }
+}
+
+async function rowsOf(search: FilterSearch, notes: readonly ChangedNote[]): Promise<number[]> {
+  const { reader, filters, expression } = search
+  const noteIds = notes.map(({ id }) => id)
   if (filters.categories?.length) return matchingRowsOf(reader, expression, noteIds)
-  return (await allRowsOf(reader, noteIds)).filter((number) => prepared.kinds?.has(rowOf(number).kind))
+  return ofKinds(search, await allRowsOf(reader, noteIds))
+}
+
+function ofKinds({ prepared }: FilterSearch, numbers: readonly number[]): number[] {
+  return numbers.filter((number) => prepared.kinds?.has(rowOf(number).kind))
 }
 
 /** Of these rows those that pass, in their order; only those of notes that changed before the one given. */

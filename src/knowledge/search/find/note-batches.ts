@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Micros } from '../../../platform/clock/clock.ts'
 import type { Reader } from '../../../platform/storage/database.ts'
-import { newestNotes, type SearchedNote } from './store-search-notes.ts'
+import { type ChangedNote, newestNotes } from './store-search-notes.ts'
 
 const FIRST_BATCH = 100
 const LARGEST_BATCH = 1_000
 
 export interface NoteBatch {
-  notes: SearchedNote[]
+  notes: ChangedNote[]
   /** Whether no note changed before them. */
   isLast: boolean
 }
@@ -19,11 +19,11 @@ export async function* noteBatches(
   after: Micros,
   most: number,
 ): AsyncGenerator<NoteBatch> {
-  let before: SearchedNote | null = null
+  let before: ChangedNote | null = null
   let size = Math.min(FIRST_BATCH, most)
   for (let seen = 0; seen < most; size = Math.min(2 * size, LARGEST_BATCH, most - seen)) {
     if (before !== null) await nextTurn()
-    const notes: SearchedNote[] = await newestNotes(reader, projectId, after, before, size)
+    const notes: ChangedNote[] = await newestNotes(reader, projectId, after, before, size)
     const isLast = notes.length < size
     yield { notes, isLast }
     if (isLast) return

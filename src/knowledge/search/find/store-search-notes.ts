@@ -26,12 +26,14 @@ export async function searchedNotes(
   return new Map(rows.map((row) => [row.id, row]))
 }
 
+export type ChangedNote = SearchedNote & { size: number }
+
 const newest = statement<
   { projectId: number; after: Micros; beforeAt: Micros; beforeId: number; limit: number },
-  SearchedNote
+  ChangedNote
 >(
   (_query, p) => sql`
-    select id, type_key, updated_at, metadata from notes
+    select id, type_key, updated_at, metadata, size from notes
     where project_id = ${p('projectId')} and updated_at >= ${p('after')}
       and (updated_at, id) < (${p('beforeAt')}, ${p('beforeId')})
     order by updated_at desc, id desc limit ${p('limit')}`,
@@ -44,7 +46,7 @@ export function newestNotes(
   after: Micros,
   before: Pick<SearchedNote, 'updated_at' | 'id'> | null,
   limit: number,
-): Promise<SearchedNote[]> {
+): Promise<ChangedNote[]> {
   const { updated_at: beforeAt, id: beforeId } = before ?? { updated_at: Number.MAX_SAFE_INTEGER, id: 0 }
   return reader.run(newest, { projectId, after, beforeAt, beforeId, limit })
 }

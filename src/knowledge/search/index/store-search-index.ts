@@ -300,3 +300,27 @@ export async function allRowsOf(reader: Reader, noteIds: readonly number[]): Pro
   const rows = noteIds.length === 0 ? [] : await reader.run(rowsOfNotes, { ids: JSON.stringify(noteIds) })
   return rows.map(({ id }) => id)
 }
+
+type Numbers = { first: number; last: number }
+
+const lastRow = statement<Numbers, { last: number | null }>(
+  (_query, p) => sql`select max(rowid) as last from note_words where rowid between ${p('first')} and ${p('last')}`,
+)
+
+const rowsBetween = statement<Numbers, { id: number }>(
+  (_query, p) => sql`
+    select s.rowid as id from note_words s
+    where s.rowid between ${p('first')} and ${p('last')} and ${isNoRepeat('sqlite')} order by s.rowid`,
+)
+
+const NUMBERS_AT_ONCE = 5_000 * KINDS
+
+/** SQLite: the numbers of all rows of a note in their order, some at a time: there may be hundreds of thousands. */
+export async function* rowsInParts(reader: Reader, noteId: number): AsyncGenerator<number[], undefined> {
+  const range = rowRange(noteId)
+  const end = (await reader.run(lastRow, range))[0]?.last ?? -1
+  for (let { first } = range; first <= end; first += NUMBERS_AT_ONCE) {
+    const rows = await reader.run(rowsBetween, { first, last: Math.min(first + NUMBERS_AT_ONCE - 1, end) })
+    yield rows.map(({ id }) => id)
+  }
+}
