@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { deleteNote } from '../../src/knowledge/note/store-notes.ts'
 import {
   insertObservations,
   type Observation,
   readObservations,
   replaceObservations,
 } from '../../src/knowledge/note/store-observations.ts'
+import { watchedWriter } from '../knowledge/watched-reader.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { addProject, insertPlainNote, plainNote } from '../support/plain-notes.ts'
 
@@ -34,5 +36,23 @@ eachDatabase('observations of a note', ({ open }) => {
       await db.write((tx) => replaceObservations(tx, note.id, list))
       assert.deepEqual(await readObservations(db, note.id), list)
     }
+  })
+
+  test('go with their note, of very many no more by one statement than others can wait for', async () => {
+    const db = await open()
+    const note = plainNote(await addProject(db, 'gone'), 1)
+    await db.write(async (tx) => {
+      await insertPlainNote(tx, note)
+      await insertObservations(tx, note.id, some(12_000))
+      const { writer, statements } = watchedWriter(tx)
+      await deleteNote(writer, note.id)
+      const takenAway = statements.filter(({ sql }) => sql.includes('"observations"'))
+      if (tx.engine === 'sqlite')
+        assert.deepEqual(
+          takenAway.map(({ parameters }) => parameters[1]),
+          [6_999, 1_999, 0],
+        )
+    })
+    assert.deepEqual(await readObservations(db, note.id), [])
   })
 })

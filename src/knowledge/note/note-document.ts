@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
 import type { Reader } from '../../platform/storage/database.ts'
 import { incomingRelations, outgoingRelations, type RelationsOfNote } from '../link/store-relations.ts'
@@ -32,8 +33,25 @@ export async function noteParts(reader: Reader, note: NoteRef, known: Partial<No
   }
 }
 
+// Of more than these not all are made at once: others have their turn meanwhile.
+const AT_ONCE = 5_000
+
+async function inParts<Part, Shown>(parts: readonly Part[], show: (part: Part, at: number) => Shown): Promise<Shown[]> {
+  const shown: Shown[] = []
+  for (const [at, part] of parts.entries()) {
+    if (at > 0 && at % AT_ONCE === 0) await nextTurn()
+    shown.push(show(part, at))
+  }
+  return shown
+}
+
 /** A note as the wire shows it, with its observations and its relations in both directions. */
-export function toDocument(note: NoteWithContent, { observations, outgoing, incoming }: NoteParts): EntityDocument {
+export async function toDocument(
+  note: NoteWithContent,
+  { observations, outgoing, incoming }: NoteParts,
+): Promise<EntityDocument> {
+  const isLong = observations.length > AT_ONCE
+  const show = (observation: Observation, at: number) => observationDocument(note, observation, at)
   return {
     external_id: note.external_id,
     id: note.id,
@@ -44,7 +62,7 @@ export function toDocument(note: NoteWithContent, { observations, outgoing, inco
     file_path: note.file_path,
     content: note.content,
     entity_metadata: JSON.parse(note.metadata),
-    observations: observations.map((observation, position) => observationDocument(note, observation, position)),
+    observations: isLong ? await inParts(observations, show) : observations.map(show),
     relations: [...outgoing.relations, ...incoming.relations].map(relationDocument),
     ...((outgoing.isTruncated || incoming.isTruncated) && { relations_truncated: true }),
     created_at: toRfc3339(note.created_at),

@@ -127,7 +127,7 @@ async function answerOf({ note, parts }: WholeNote): Promise<NoteAnswer> {
   // Of very many, each of the three steps takes a while.
   const isLong = parts.observations.length + parts.outgoing.relations.length > MANY_PARTS
   if (isLong) await nextTurn()
-  const document = toDocument(note, parts)
+  const document = await toDocument(note, parts)
   if (isLong) await nextTurn()
   return { etag: etagOf(note), body: Buffer.from(JSON.stringify(document)) }
 }

@@ -6,6 +6,7 @@ import '../tables.ts'
 import { textsIn } from '../../platform/storage/json-list.ts'
 import type { NoteContentsTable } from '../tables.ts'
 import type { Note, NoteWithContent } from './note.ts'
+import { deleteObservations } from './store-observations.ts'
 
 export type NewNote = Omit<Note, 'id'>
 
@@ -88,10 +89,16 @@ export function updateContent(tx: Transaction, noteId: number, content: string):
 
 const deleteRow = statement<{ id: number }>((query, p) => query.deleteFrom('notes').where('id', '=', p('id')))
 
+/** The links and the observations of a note, by and by. */
+export async function deleteParts(tx: Transaction, id: number): Promise<void> {
+  await deleteRelations(tx, id, 0)
+  await deleteObservations(tx, id, 0)
+}
+
 /** With its text, its observations, its relations and its names. */
 export async function deleteNote(tx: Transaction, id: number): Promise<void> {
   // Before, and by and by: SQLite would take hundreds of thousands along in one go.
-  if (tx.engine === 'sqlite') await deleteRelations(tx, id, 0)
+  if (tx.engine === 'sqlite') await deleteParts(tx, id)
   await tx.send(deleteRow, { id })
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
@@ -69,6 +70,21 @@ const deleteRows = statement<{ noteId: number; position: number }>((query, p) =>
   query.deleteFrom('observations').where('note_id', '=', p('noteId')).where('position', '>=', p('position')),
 )
 
+const lastRow = statement<{ noteId: number }, { last: number | null }>(
+  (_query, p) => sql`select max(position) as last from observations where note_id = ${p('noteId')}`,
+)
+
+/** Those from a position on; of very many the last ones first: SQLite would take them all away in one go. */
+export async function deleteObservations(tx: Transaction, noteId: number, first: number): Promise<void> {
+  if (tx.engine === 'sqlite') {
+    const [row] = await tx.run(lastRow, { noteId })
+    for (let position = (row?.last ?? 0) - AT_ONCE; position > first; position -= AT_ONCE) {
+      await tx.send(deleteRows, { noteId, position })
+    }
+  }
+  await tx.send(deleteRows, { noteId, position: first })
+}
+
 const fromPosition = statement<{ noteId: number; position: number }, StoredObservation>((query, p) =>
   query
     .selectFrom('observations')
@@ -96,7 +112,7 @@ export async function replaceObservations(
       continue
     }
     const first = position + (differs === -1 ? stored.length : differs)
-    if (differs !== -1) await tx.send(deleteRows, { noteId, position: first })
+    if (differs !== -1) await deleteObservations(tx, noteId, first)
     await insertObservations(tx, noteId, list, first)
     return
   }
@@ -108,20 +124,15 @@ function isSame(row: StoredObservation, { category, content, context, tags }: Ob
   )
 }
 
-const ofNote = statement<{ noteId: number }, StoredObservation>((query, p) =>
-  query
-    .selectFrom('observations')
-    .select(['position', 'category', 'content', 'context', 'tags'])
-    .where('note_id', '=', p('noteId'))
-    .orderBy('position'),
-)
-
-function observationsOf(reader: Reader, noteId: number): Promise<StoredObservation[]> {
-  return reader.run(ofNote, { noteId })
-}
-
+/** All of them; of very many some at a time, and others have their turn in between. */
 export async function readObservations(reader: Reader, noteId: number): Promise<Observation[]> {
-  return (await observationsOf(reader, noteId)).map(toObservation)
+  const list: Observation[] = []
+  for (;;) {
+    const rows = await reader.run(fromPosition, { noteId, position: list.length })
+    for (const row of rows) list.push(toObservation(row))
+    if (rows.length < AT_ONCE) return list
+    await nextTurn()
+  }
 }
 
 export function toObservation({ category, content, context, tags }: StoredObservation): Observation {

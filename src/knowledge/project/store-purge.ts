@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { forgetAnswersAbout } from '../../platform/idempotency/idempotency.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import { deleteParts } from '../note/store-notes.ts'
 import { dropSearchRows } from '../search/index/store-search-rows.ts'
 
 /** Some notes of the project, whichever; none when there are none left. */
@@ -24,6 +25,8 @@ export async function removeNoteRows(tx: Transaction, projectId: number, noteIds
     .where('project_id', '<>', projectId)
     .execute()
   for (const noteId of noteIds) await dropSearchRows(tx, noteId)
+  // Before, and by and by: SQLite would take hundreds of thousands along in one go.
+  if (tx.engine === 'sqlite') for (const noteId of noteIds) await deleteParts(tx, noteId)
   await tx.query.deleteFrom('note_revisions').where('note_id', 'in', noteIds).execute()
   const gone = await tx.query.deleteFrom('notes').where('id', 'in', noteIds).returning('external_id').execute()
   await forgetAnswersAbout(
