@@ -3,7 +3,8 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { shownId } from '../../platform/http/route/path-id.ts'
 import type { KnowledgeDeps } from '../deps.ts'
-import { etagOf, preconditionsOf } from '../note/preconditions.ts'
+import { answerNote } from '../note/answer-note.ts'
+import { preconditionsOf } from '../note/preconditions.ts'
 import { EntityDocument, NotePath } from '../note/schema-notes.ts'
 import { writerOf } from '../note/writer-of.ts'
 import { projectUrls } from '../project/urls.ts'
@@ -89,8 +90,7 @@ export function revisionRoutes(server: FastifyInstance, deps: KnowledgeDeps): vo
       const { params, body, headers } = request
       const place = placeOf(params)
       const document = await revisions.restore(writerOf(request), place, body.version, preconditionsOf(headers))
-      reply.header('etag', etagOf(document))
-      return document
+      return answerNote(reply, document)
     },
   })
 }

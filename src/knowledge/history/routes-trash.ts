@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { operation } from '../../platform/http/operation.ts'
 import type { KnowledgeDeps } from '../deps.ts'
-import { etagOf } from '../note/preconditions.ts'
+import { answerNote } from '../note/answer-note.ts'
 import { DeleteAnswer, EntityDocument, NotePath, ProjectPath } from '../note/schema-notes.ts'
 import { writerOf } from '../note/writer-of.ts'
 import { projectUrls } from '../project/urls.ts'
@@ -56,8 +56,7 @@ export function trashRoutes(server: FastifyInstance, deps: KnowledgeDeps): void 
       const { params, body } = request
       const wish = { destinationPath: body?.destination_path, number: body?.entity_id }
       const document = await trash.restore(writerOf(request), placeOf(params), wish)
-      reply.header('etag', etagOf(document))
-      return document
+      return answerNote(reply, document)
     },
   })
 

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { operation } from '../../platform/http/operation.ts'
 import type { KnowledgeDeps } from '../deps.ts'
-import { etagOf, preconditionsOf } from '../note/preconditions.ts'
+import { answerNote } from '../note/answer-note.ts'
+import { preconditionsOf } from '../note/preconditions.ts'
 import { NotePath, ProjectPath } from '../note/schema-notes.ts'
 import { writerOf } from '../note/writer-of.ts'
 import { projectUrls } from '../project/urls.ts'
@@ -36,8 +37,7 @@ export function moveRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
       const place = { projectId: params.project_id, noteId: params.entity_id }
       const move = { destinationPath: body.destination_path, updateLinks: body.update_links ?? false }
       const document = await moves.move(writerOf(request), place, move, preconditionsOf(headers))
-      reply.header('etag', etagOf(document))
-      return document
+      return answerNote(reply, document)
     },
   })
 

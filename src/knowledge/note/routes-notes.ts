@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isAppError } from '../../platform/errors/app-error.ts'
 import { matchesNone } from '../../platform/http/answer/etag.ts'
 import { keepDone } from '../../platform/http/answer/idempotent.ts'
@@ -8,9 +8,10 @@ import type { Remake } from '../../platform/idempotency/idempotency.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { projectUrls } from '../project/urls.ts'
 import type { Edit } from '../text/edit/apply-edit.ts'
+import { answerNote } from './answer-note.ts'
 import { noteInput } from './entity-input.ts'
 import { NoteService } from './note-service.ts'
-import { etagOf, preconditionsOf } from './preconditions.ts'
+import { preconditionsOf } from './preconditions.ts'
 import { DeleteAnswer, EditBody, EntityDocument, EntityInput, NotePath, ProjectPath } from './schema-notes.ts'
 import { writerOf } from './writer-of.ts'
 
@@ -54,7 +55,7 @@ export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
       )
       reply.code(201)
       reply.header('location', locationOf(document.external_id))
-      return answer(reply, document)
+      return answerNote(reply, document)
     },
   })
 
@@ -92,7 +93,7 @@ export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
       const input = noteInput(body)
       const { isNew, document } = await notes.replace(writerOf(request), place, input, preconditionsOf(headers))
       if (isNew) reply.code(201)
-      return answer(reply, document)
+      return answerNote(reply, document)
     },
   })
 
@@ -110,7 +111,7 @@ export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
     async handler(request, reply) {
       const { params, body, headers } = request
       const document = await notes.edit(writerOf(request), placeOf(params), body as Edit, preconditionsOf(headers))
-      return answer(reply, document)
+      return answerNote(reply, document)
     },
   })
 
@@ -136,6 +137,3 @@ function placeOf(params: { project_id: string; entity_id: string }) {
 }
 
 /** Built member by member: the schema would leave nothing out. */
-function answer(reply: FastifyReply, document: EntityDocument): FastifyReply {
-  return reply.header('etag', etagOf(document)).type(JSON_TYPE).send(JSON.stringify(document))
-}
