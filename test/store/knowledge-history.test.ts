@@ -64,6 +64,24 @@ eachDatabase('past versions of notes', (context) => {
     assert.equal(await findRevision(db, note, 32), undefined)
   })
 
+  test('no texts are read behind the first whole one: each may be as long as a book', async () => {
+    const db = await context.open()
+    const project = await addProject(db, 'main')
+    const texts = Array.from({ length: 10 }, (_, index) => `${index}`.repeat(200))
+    await readBack(db, project, 1, texts)
+    let read = 0
+    const query = db.query.withPlugin({
+      transformQuery: ({ node }) => node,
+      transformResult: async ({ result }) => {
+        read += result.rows.length
+        return result
+      },
+    })
+    const reader = { engine: db.engine, query, run: db.run.bind(db) }
+    assert.equal((await findRevision(reader, { id: 1, content: texts[9] as string }, 3))?.content, texts[2])
+    assert.equal(read, 1)
+  })
+
   test('they are listed newest first, page by page', async () => {
     const db = await context.open()
     const project = await addProject(db, 'main')

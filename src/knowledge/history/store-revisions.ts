@@ -1,5 +1,5 @@
 /** Past versions of notes. The current one is the note itself. */
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Named } from '../link/names.ts'
@@ -14,6 +14,7 @@ type RevisionRow = Selectable<NoteRevisionsTable>
 
 // At most so many differences are put together to read an old version.
 const WHOLE_EVERY = 32
+const LAST_VERSION = 2_147_483_647
 
 const REVISION_COLUMNS = [
   'note_id',
@@ -127,19 +128,27 @@ export async function findRevision(
   note: Pick<NoteWithContent, 'id' | 'content'>,
   version: number,
 ): Promise<(Revision & { content: string }) | undefined> {
+  // Nothing behind the first whole text is needed: each may be megabytes long.
+  const whole = reader.query
+    .selectFrom('note_revisions')
+    .select('version')
+    .where('note_id', '=', note.id)
+    .where('version', '>=', version)
+    .where('kept_head', 'is', null)
+    .orderBy('version')
+    .limit(1)
   const rows = await reader.query
     .selectFrom('note_revisions')
     .selectAll()
     .where('note_id', '=', note.id)
     .where('version', '>=', version)
+    .where('version', '<=', (eb) => eb.fn.coalesce(whole, sql.lit(LAST_VERSION)))
     .orderBy('version')
     .limit(WHOLE_EVERY)
     .execute()
   const [wanted] = rows
   if (wanted?.version !== version) return undefined
-  const whole = rows.findIndex((row) => row.kept_head === null)
-  const chain = whole === -1 ? rows : rows.slice(0, whole + 1)
-  const content = chain.reduceRight((newer, row) => textOf(row, newer), note.content)
+  const content = rows.reduceRight((newer, row) => textOf(row, newer), note.content)
   const { kept_head: _head, kept_tail: _tail, ...revision } = wanted
   return { ...revision, content }
 }
