@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Reader } from '../../platform/storage/database.ts'
+import { together } from '../note/together.ts'
 import { Months } from './months.ts'
 import {
   type FactNote,
@@ -13,6 +14,8 @@ import {
 
 /** Some milliseconds of work each: between two of them others have their turn. */
 const SLICE = 500
+// Characters: a few of them are enough for an observation or a link.
+const SLICE_SIZE = 500_000
 const MOST_SHOWN = 10
 const MOST_NAMES = 200
 
@@ -36,10 +39,12 @@ export async function projectFacts(reader: Reader, projectId: number, now: Micro
   const facts = new Counting(now)
   for (let end: SliceEnd | null = null; ; ) {
     const notes = await noteSlice(reader, projectId, end, SLICE)
-    if (notes.length > 0) await facts.add(reader, notes)
+    for (const some of together(notes, SLICE_SIZE)) {
+      await facts.add(reader, some)
+      await nextTurn()
+    }
     if (notes.length < SLICE) return facts.result()
     end = notes.at(-1) as FactNote
-    await nextTurn()
   }
 }
 

@@ -4,7 +4,7 @@ import { numbersIn } from '../../platform/storage/json-list.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Note, NoteRef } from '../note/note.ts'
 
-export type FactNote = NoteRef & Pick<Note, 'type_key' | 'created_at' | 'updated_at'>
+export type FactNote = NoteRef & Pick<Note, 'type_key' | 'created_at' | 'updated_at' | 'size'>
 
 /** Where a slice of notes ends. */
 export type SliceEnd = Pick<FactNote, 'updated_at' | 'id'>
@@ -18,7 +18,7 @@ export async function noteSlice(
 ): Promise<FactNote[]> {
   let query = reader.query
     .selectFrom('notes')
-    .select(['id', 'external_id', 'title', 'permalink', 'file_path', 'type_key', 'created_at', 'updated_at'])
+    .select(['id', 'external_id', 'title', 'permalink', 'file_path', 'type_key', 'created_at', 'updated_at', 'size'])
     .where('project_id', '=', projectId)
   if (after !== null) query = query.where(sql<boolean>`(updated_at, id) < (${after.updated_at}, ${after.id})`)
   return query.orderBy('updated_at', 'desc').orderBy('id', 'desc').limit(limit).execute()
