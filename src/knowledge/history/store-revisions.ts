@@ -1,6 +1,7 @@
 /** Past versions of notes. The current one is the note itself. */
 import { type Selectable, sql } from 'kysely'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import { numbersIn } from '../../platform/storage/json-list.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Named } from '../link/names.ts'
 import type { NoteWithContent } from '../note/note.ts'
@@ -153,9 +154,22 @@ export async function findRevision(
   return { ...revision, content }
 }
 
+// Each may have two million characters, and SQLite takes all that one statement deletes away in one go.
+const DELETED_AT_ONCE = 20
+
+const deleteSome = statement<{ noteIds: string }>(
+  (_query, p) => sql`
+    delete from note_revisions where (note_id, version) in (
+      select note_id, version from note_revisions where note_id in ${numbersIn('sqlite', p('noteIds'))}
+      limit ${sql.lit(DELETED_AT_ONCE)})`,
+)
+
 export async function deleteRevisions(tx: Transaction, noteIds: readonly number[]): Promise<void> {
   if (noteIds.length === 0) return
-  await tx.query.deleteFrom('note_revisions').where('note_id', 'in', noteIds).execute()
+  if (tx.engine === 'sqlite') {
+    const ids = JSON.stringify(noteIds)
+    while ((await tx.change(deleteSome, { noteIds: ids })) === DELETED_AT_ONCE);
+  } else await tx.query.deleteFrom('note_revisions').where('note_id', 'in', noteIds).execute()
 }
 
 function textOf({ kept_head: head, kept_tail: tail, content }: RevisionRow, newer: string): string {

@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { forgetAnswersAbout } from '../../platform/idempotency/idempotency.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import { deleteRevisions } from '../history/store-revisions.ts'
 import { deleteParts } from '../note/store-notes.ts'
 import { dropSearchRows } from '../search/index/store-search-rows.ts'
 
@@ -27,7 +28,7 @@ export async function removeNoteRows(tx: Transaction, projectId: number, noteIds
   for (const noteId of noteIds) await dropSearchRows(tx, noteId)
   // Before, and by and by: SQLite would take hundreds of thousands along in one go.
   if (tx.engine === 'sqlite') for (const noteId of noteIds) await deleteParts(tx, noteId)
-  await tx.query.deleteFrom('note_revisions').where('note_id', 'in', noteIds).execute()
+  await deleteRevisions(tx, noteIds)
   const gone = await tx.query.deleteFrom('notes').where('id', 'in', noteIds).returning('external_id').execute()
   await forgetAnswersAbout(
     tx,
@@ -55,7 +56,7 @@ export async function removeTrash(tx: Transaction, projectId: number, limit: num
     .execute()
   if (rows.length === 0) return 0
   const noteIds = rows.map(({ note_id }) => note_id)
-  await tx.query.deleteFrom('note_revisions').where('note_id', 'in', noteIds).execute()
+  await deleteRevisions(tx, noteIds)
   await tx.query.deleteFrom('note_trash').where('note_id', 'in', noteIds).execute()
   await forgetAnswersAbout(
     tx,
