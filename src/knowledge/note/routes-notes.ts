@@ -135,5 +135,3 @@ export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
 function placeOf(params: { project_id: string; entity_id: string }) {
   return { projectId: params.project_id, noteId: params.entity_id }
 }
-
-/** Built member by member: the schema would leave nothing out. */
