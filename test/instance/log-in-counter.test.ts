@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { insertLogIns } from '../../src/instance/numbers/store-log-ins.ts'
+import { countLogIns, insertLogIns, readRecentLogIns } from '../../src/instance/numbers/store-log-ins.ts'
 import { DAYS_PER_WEEK, dayOf } from '../../src/instance/numbers/weeks.ts'
 import type { UserId } from '../../src/platform/auth/principal.ts'
 import type { Database, Reader } from '../../src/platform/storage/database.ts'
@@ -57,6 +57,32 @@ function slow(reader: Reader, clock: FakeClock, takesMs: number): Reader {
 }
 
 eachDatabase('counting who was there', ({ open }) => {
+  test('happens in parts where users are many, and others have their turn after each', async () => {
+    const { db, clock, ada, bob } = await busyWorld(await open())
+    const today = dayOf(clock.now())
+    const days = { monday: today - 2, month: today - 28, halfyear: today - 168 }
+    const rows = ['nobody-1', ada, 'nobody-2', bob, 'nobody-3'].flatMap((user_id, place) => [
+      { day: today - 1 - place, user_id },
+      { day: today - 30, user_id },
+    ])
+    await db.write((tx) => insertLogIns(tx, [...rows, { day: today, user_id: ada }]))
+    let isOthersTurn = false
+    setImmediate(() => {
+      isOthersTurn = true
+    })
+    const recent = await db.read((snapshot) => readRecentLogIns(snapshot, days, 2))
+    assert.ok(isOthersTurn)
+    assert.deepEqual(recent, { thisWeek: 2, activeMonth: 2, activeHalfyear: 2 })
+    for (const atATime of [1, 2, 5, 100]) {
+      const counted = await db.read(async (snapshot) => [
+        await countLogIns(snapshot, today - 2, today, atATime),
+        await countLogIns(snapshot, today - 40, today, atATime),
+      ])
+      assert.deepEqual(counted, [2, 5])
+      assert.deepEqual(await db.read((snapshot) => readRecentLogIns(snapshot, days, atATime)), recent)
+    }
+  })
+
   test('is done again every time where it is quick', async () => {
     const { ada, bob, logIn, active } = await busyWorld(await open())
     await logIn(ada)

@@ -11,8 +11,8 @@ const SHARE = 25
 const LONGEST_MS = 60_000
 
 /**
- * Counts who was there lately. Every user is looked at for it, and on SQLite nothing else happens meanwhile: where there
- * are so many that it takes long, the counts are kept for a while, a minute at most. They name nobody.
+ * Counts who was there lately. Every user is looked at for it, and on SQLite others only have their turn between: where
+ * there are so many that it takes long, the counts are kept for a while, a minute at most. They name nobody.
  */
 export class LogInCounter {
   readonly #clock: Clock

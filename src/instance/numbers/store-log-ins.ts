@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { UserId } from '../../platform/auth/principal.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
@@ -16,15 +17,52 @@ export async function insertLogIns(tx: Transaction, logIns: readonly { day: Day;
   await tx.changeEach(insertLogIn, logIns)
 }
 
-/** Different users in the days from `first` to `last`. */
-export async function countLogIns(reader: Reader, first: Day, last: Day): Promise<number> {
-  const { users } = await reader.query
-    .selectFrom('log_in_days')
-    .select((eb) => eb.fn.count<number>('user_id').distinct().as('users'))
-    .where('day', '>=', first)
-    .where('day', '<=', last)
-    .executeTakeFirstOrThrow()
-  return Number(users)
+// On SQLite nothing else happens while a part is read: some ten milliseconds.
+const USERS_AT_A_TIME = 2_000
+
+interface Part {
+  looked: number
+  last: string | null
+}
+
+/** Reads on behind the last user of each part. There may be very many: others have their turn after each part. */
+async function eachPart<P extends Part>(
+  readPart: (after: string) => Promise<P | undefined>,
+  take: (part: P) => void,
+  atATime: number,
+): Promise<void> {
+  for (let after: string | null = ''; after !== null; ) {
+    const part = await readPart(after)
+    if (part === undefined) return
+    take(part)
+    after = Number(part.looked) < atATime ? null : part.last
+    await nextTurn()
+  }
+}
+
+/** Different users in the days from `first` to `last`: day by day, those who were not there on an earlier one. */
+export async function countLogIns(reader: Reader, first: Day, last: Day, atATime = USERS_AT_A_TIME): Promise<number> {
+  let users = 0
+  for (let day = first; day <= last; day++) {
+    await eachPart(
+      async (after) => {
+        const { rows } = await sql<Part & { added: number | null }>`
+          select count(*) as looked, max(part.user_id) as last, sum(case when exists (
+            select 1 from log_in_days l where l.user_id = part.user_id and l.day >= ${first} and l.day < ${day}
+          ) then 0 else 1 end) as added
+          from (
+            select user_id from log_in_days where day = ${day} and user_id > ${after}
+            order by user_id limit ${atATime}
+          ) as part`.execute(reader.query)
+        return rows[0]
+      },
+      ({ added }) => {
+        users += Number(added ?? 0)
+      },
+      atATime,
+    )
+  }
+  return users
 }
 
 export interface RecentLogIns {
@@ -39,32 +77,42 @@ export interface RecentLogIns {
 export async function readRecentLogIns(
   reader: Reader,
   { monday, month, halfyear }: { monday: Day; month: Day; halfyear: Day },
+  atATime = USERS_AT_A_TIME,
 ): Promise<RecentLogIns> {
-  const { rows } = await sql<{ [Count in keyof RecentLogIns]: number | null }>`
-    with recursive seen (user_id) as (
-      select min(user_id) from log_in_days
-      union all
-      select (select min(next.user_id) from log_in_days next where next.user_id > seen.user_id)
-      from seen where seen.user_id is not null
-    ),
-    last (user_id, day) as (
-      select user_id, (select max(day) from log_in_days l where l.user_id = seen.user_id)
-      from seen where user_id is not null
-    )
-    select
-      sum(case when last.day >= ${monday} then 1 else 0 end) as "thisWeek",
-      sum(case when last.day >= ${month} and u.id is not null then 1 else 0 end) as "activeMonth",
-      sum(case when last.day >= ${halfyear} and u.id is not null then 1 else 0 end) as "activeHalfyear"
-    from last left join users u
-      on u.id = last.user_id and u.status <> 'Disabled' and u.anonymized_at is null and u.service_account = 0`.execute(
-    reader.query,
+  const counts: RecentLogIns = { thisWeek: 0, activeMonth: 0, activeHalfyear: 0 }
+  await eachPart(
+    async (after) => {
+      const { rows } = await sql<Part & { [Count in keyof RecentLogIns]: number | null }>`
+        with recursive seen (user_id, place) as (
+          select (select min(user_id) from log_in_days where user_id > ${after}), 1
+          union all
+          select (select min(next.user_id) from log_in_days next where next.user_id > seen.user_id), seen.place + 1
+          from seen where seen.user_id is not null and seen.place < ${atATime}
+        ),
+        last (user_id, day) as (
+          select user_id, (select max(day) from log_in_days l where l.user_id = seen.user_id)
+          from seen where user_id is not null
+        )
+        select
+          count(*) as looked,
+          max(last.user_id) as last,
+          sum(case when last.day >= ${monday} then 1 else 0 end) as "thisWeek",
+          sum(case when last.day >= ${month} and u.id is not null then 1 else 0 end) as "activeMonth",
+          sum(case when last.day >= ${halfyear} and u.id is not null then 1 else 0 end) as "activeHalfyear"
+        from last left join users u
+          on u.id = last.user_id and u.status <> 'Disabled' and u.anonymized_at is null and u.service_account = 0`.execute(
+        reader.query,
+      )
+      return rows[0]
+    },
+    (part) => {
+      counts.thisWeek += Number(part.thisWeek ?? 0)
+      counts.activeMonth += Number(part.activeMonth ?? 0)
+      counts.activeHalfyear += Number(part.activeHalfyear ?? 0)
+    },
+    atATime,
   )
-  const { thisWeek, activeMonth, activeHalfyear } = rows[0] ?? {}
-  return {
-    thisWeek: Number(thisWeek ?? 0),
-    activeMonth: Number(activeMonth ?? 0),
-    activeHalfyear: Number(activeHalfyear ?? 0),
-  }
+  return counts
 }
 
 export async function logInDaysOf(reader: Reader, userId: UserId): Promise<Day[]> {
