@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { requireNote } from '../../src/knowledge/note/look-up.ts'
-import { noteDocument } from '../../src/knowledge/note/note-document.ts'
+import { noteParts, toDocument } from '../../src/knowledge/note/note-document.ts'
 import type { EntityDocument } from '../../src/knowledge/note/schema-notes.ts'
 import { openSearchIndex } from '../../src/knowledge/search/index/open-search-index.ts'
 import { nameText } from '../../src/knowledge/search/index/search-rows.ts'
@@ -167,7 +167,8 @@ async function playOne(play: Play, world: NotesWorld): Promise<void> {
 
 /** The answer to a write must be what a reader is told afterwards. */
 async function readAgain({ deps: { db }, project }: NotesWorld, id: string): Promise<EntityDocument> {
-  return noteDocument(db, await requireNote(db, project, id))
+  const note = await requireNote(db, project, id)
+  return toDocument(note, await noteParts(db, note))
 }
 
 /** Whatever is kept ready to be sent. */

@@ -1,9 +1,9 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
-import type { Reader } from '../../platform/storage/database.ts'
+import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { incomingRelations, outgoingRelations, type RelationsOfNote } from '../link/store-relations.ts'
+import { inTurns, type Steps } from '../text/steps.ts'
 import type { NoteRef, NoteWithContent } from './note.ts'
-import { observationDocument, relationDocument } from './part-document.ts'
+import { type ObservationDocument, observationDocument, relationDocument } from './part-document.ts'
 import type { EntityDocument } from './schema-notes.ts'
 import { type Observation, readObservations } from './store-observations.ts'
 
@@ -18,29 +18,33 @@ export interface NoteParts {
 
 /** Whoever has just written the note knows some of its parts already, which are not read again. */
 export async function noteDocument(
-  reader: Reader,
+  tx: Transaction,
   note: NoteWithContent,
   known: Partial<NoteParts> = {},
 ): Promise<EntityDocument> {
-  return toDocument(note, await noteParts(reader, note, known))
+  const breathe = () => tx.breathe()
+  return toDocument(note, await noteParts(tx, note, known, breathe), breathe)
 }
 
-export async function noteParts(reader: Reader, note: NoteRef, known: Partial<NoteParts> = {}): Promise<NoteParts> {
+/** Of very many observations some at a time: `breathe` gives others their turn, and must be that of a transaction in one. */
+export async function noteParts(
+  reader: Reader,
+  note: NoteRef,
+  known: Partial<NoteParts> = {},
+  breathe?: () => Promise<unknown>,
+): Promise<NoteParts> {
   return {
-    observations: known.observations ?? (await readObservations(reader, note.id)),
+    observations: known.observations ?? (await readObservations(reader, note.id, breathe)),
     outgoing: known.outgoing ?? (await outgoingRelations(reader, note)),
     incoming: known.incoming ?? (await incomingRelations(reader, note)),
   }
 }
 
-// Of more than these not all are made at once: others have their turn meanwhile.
-const AT_ONCE = 5_000
-
-async function inParts<Part, Shown>(parts: readonly Part[], show: (part: Part, at: number) => Shown): Promise<Shown[]> {
-  const shown: Shown[] = []
-  for (const [at, part] of parts.entries()) {
-    if (at > 0 && at % AT_ONCE === 0) await nextTurn()
-    shown.push(show(part, at))
+function* observationDocuments(note: NoteRef, observations: readonly Observation[]): Steps<ObservationDocument[]> {
+  const shown: ObservationDocument[] = []
+  for (const [position, observation] of observations.entries()) {
+    shown.push(observationDocument(note, observation, position))
+    yield
   }
   return shown
 }
@@ -49,9 +53,8 @@ async function inParts<Part, Shown>(parts: readonly Part[], show: (part: Part, a
 export async function toDocument(
   note: NoteWithContent,
   { observations, outgoing, incoming }: NoteParts,
+  breathe?: () => Promise<unknown>,
 ): Promise<EntityDocument> {
-  const isLong = observations.length > AT_ONCE
-  const show = (observation: Observation, at: number) => observationDocument(note, observation, at)
   return {
     external_id: note.external_id,
     id: note.id,
@@ -62,7 +65,7 @@ export async function toDocument(
     file_path: note.file_path,
     content: note.content,
     entity_metadata: JSON.parse(note.metadata),
-    observations: isLong ? await inParts(observations, show) : observations.map(show),
+    observations: await inTurns(observationDocuments(note, observations), breathe),
     relations: [...outgoing.relations, ...incoming.relations].map(relationDocument),
     ...((outgoing.isTruncated || incoming.isTruncated) && { relations_truncated: true }),
     created_at: toRfc3339(note.created_at),

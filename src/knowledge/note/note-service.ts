@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { parseBareId } from '../../platform/ids/uuid.ts'
-import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import type { Transaction } from '../../platform/storage/database.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { requireProject } from '../project/look-up.ts'
 import type { Edit } from '../text/edit/apply-edit.ts'
@@ -119,8 +119,8 @@ export class NoteService {
   }
 }
 
-function documentOf(reader: Reader, { note, parts }: WrittenNote): Promise<EntityDocument> {
-  return noteDocument(reader, note, parts)
+function documentOf(tx: Transaction, { note, parts }: WrittenNote): Promise<EntityDocument> {
+  return noteDocument(tx, note, parts)
 }
 
 async function answerOf({ note, parts }: WholeNote): Promise<NoteAnswer> {

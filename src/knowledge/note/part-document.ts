@@ -6,7 +6,7 @@ import { partId } from './part-id.ts'
 import type { EntityDocument } from './schema-notes.ts'
 import type { Observation } from './store-observations.ts'
 
-type ObservationDocument = EntityDocument['observations'][number]
+export type ObservationDocument = EntityDocument['observations'][number]
 type RelationDocument = EntityDocument['relations'][number]
 
 // Texts that begin alike must not get the same permalink.

@@ -125,13 +125,17 @@ function isSame(row: StoredObservation, { category, content, context, tags }: Ob
 }
 
 /** All of them; of very many some at a time, and others have their turn in between. */
-export async function readObservations(reader: Reader, noteId: number): Promise<Observation[]> {
+export async function readObservations(
+  reader: Reader,
+  noteId: number,
+  breathe: () => Promise<unknown> = () => nextTurn(),
+): Promise<Observation[]> {
   const list: Observation[] = []
   for (;;) {
     const rows = await reader.run(fromPosition, { noteId, position: list.length })
     for (const row of rows) list.push(toObservation(row))
     if (rows.length < AT_ONCE) return list
-    await nextTurn()
+    await breathe()
   }
 }
 
