@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { deleteReplays, type Replay } from '../../src/callbacks/replay/store-replays.ts'
+import { deleteReplays, type Replay, type ReplayId } from '../../src/callbacks/replay/store-replays.ts'
+import { insertWaiting } from '../../src/callbacks/replay/store-waiting-replays.ts'
 import { deleteClosedRuns } from '../../src/callbacks/run/store-retention.ts'
 import { MICROS_PER_SECOND } from '../../src/platform/clock/clock.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
@@ -124,6 +125,27 @@ eachDatabase('the job of a bulk replay', (context) => {
     assert.deepEqual(await next.progress(jobId), { matched: 2, started: 2, failed: 0, done: true })
     assert.match((await it.world.find('busy')).requestId, new RegExp(`^${jobId}:`))
     assert.deepEqual(await next.waiting(), [])
+  })
+
+  test('comes to all that wait, however many are before them', async () => {
+    let status = 400
+    await using receiver = await startReceiver({ answer: () => ({ status }) })
+    const db = await context.open()
+    await using it = await open(db)
+    await close(it.world, ['busy'], receiver.url)
+    status = 500
+    await it.world.start('busy', receiver.url)
+    const jobId = await it.bulk.start(`ExecutionStatus = 'Failed'`)
+    await it.bulk.step()
+    const [waiting] = (await it.bulk.waiting()) as [number]
+    // Of runs that are gone: more than are looked at in one step.
+    const others = Array.from({ length: 2_500 }, (_, n) => waiting + 1_000 + n)
+    await db.write((tx) => insertWaiting(tx, jobId as ReplayId, others))
+    status = 400
+    await it.world.passUntil('busy', isClosed)
+    await it.bulk.later(60)
+    assert.deepEqual(await it.bulk.finish(jobId), { matched: 1, started: 1, failed: 0, done: true })
+    assert.deepEqual(await it.bulk.waiting(), [])
   })
 
   test('gives up what waits for a run that does not close, and says so', async () => {

@@ -13,19 +13,28 @@ import { listRuns } from '../run/store-list.ts'
 import { NO_BATCH, prepareReplayBatch, type ReplayBatch } from './replay-batch.ts'
 import { replayIn } from './replay-run.ts'
 import { addReplayProgress, findReplay, type Replay, type ReplayId } from './store-replays.ts'
-import { countWaiting, findFreed, insertWaiting, removeAllWaiting, removeWaiting } from './store-waiting-replays.ts'
+import {
+  countWaiting,
+  findFreed,
+  hasWaiting,
+  insertWaiting,
+  removeAllWaiting,
+  removeWaiting,
+} from './store-waiting-replays.ts'
 
 export interface ReplayWork {
   replayId: ReplayId
   /** The last run that is done, in the order of lists; null when only those are left whose callbacks were running. */
   after: ListKey | null
-  /** Since when none of those could be started, and how long to wait before the next look. */
+  /** Since when none of those could be started, and how long was waited before all of them were looked at again. */
   waiting?: Waiting
 }
 
 interface Waiting {
   since: Micros
   pauseMs: number
+  /** The look at those that wait goes on behind this one; from the beginning when absent. */
+  before?: number
 }
 
 /** Starts every closed run that a query finds once more. */
@@ -124,9 +133,11 @@ async function nextStep(
   const prepare = (runNumbers: readonly number[]) =>
     prepareReplayBatch({ reader: db, cipher, namespace, replayId, signal }, runNumbers)
   if (after === null) {
-    const freed = await findFreed(db, replayId, RUNS)
-    const batch = await prepare(freed)
-    return { batch, settle: settleWaiting(replayId, freed.slice(0, batch.looked), freed.length < RUNS, waiting) }
+    const { runNumbers, end } = await findFreed(db, replayId, waiting?.before ?? Number.MAX_SAFE_INTEGER, RUNS)
+    const batch = await prepare(runNumbers)
+    const looked = runNumbers.slice(0, batch.looked)
+    const before = looked.length < runNumbers.length ? (looked.at(-1) ?? null) : end
+    return { batch, settle: settleWaiting(replayId, looked, before, waiting) }
   }
   const query = { namespaceId: replay.namespaceId, condition: replayCondition(replay) }
   const found = await listRuns(db, query, { after, limit: RUNS })
@@ -139,31 +150,32 @@ async function nextStep(
     async settle(tx, blocked, now) {
       await insertWaiting(tx, replayId, blocked)
       if (!isLast && last !== undefined) return { againAt: now, payload: { replayId, after: last.key } }
-      return (await countWaiting(tx, replayId)) > 0 ? laterAgain(replayId, now, FIRST_PAUSE_MS, now) : null
+      if (!(await hasWaiting(tx, replayId))) return null
+      return laterAgain(replayId, now, { since: now, pauseMs: FIRST_PAUSE_MS })
     },
   }
 }
 
-/** `isAll`: no other callback was found whose run has closed. */
+/** `before`: where to go on; null when all that wait were looked at, and the next look begins with the latest again. */
 function settleWaiting(
   replayId: ReplayId,
   looked: readonly number[],
-  isAll: boolean,
+  before: number | null,
   waiting: Waiting | undefined,
 ): Step['settle'] {
   return async (tx, blocked, now) => {
     const done = looked.filter((runNumber) => !blocked.includes(runNumber))
     await removeWaiting(tx, replayId, done)
-    if ((await countWaiting(tx, replayId)) === 0) return null
-    if (done.length > 0) return laterAgain(replayId, now, isAll ? FIRST_PAUSE_MS : 0, now)
-    const { since, pauseMs } = waiting ?? { since: now, pauseMs: FIRST_PAUSE_MS }
-    if (now - since >= PATIENCE_MICROS) return null
-    return laterAgain(replayId, now, Math.min(pauseMs * 2, LONGEST_PAUSE_MS), since)
+    const { since, pauseMs } = done.length === 0 && waiting !== undefined ? waiting : { since: now, pauseMs: 0 }
+    if (before !== null) return laterAgain(replayId, now, { since, pauseMs, before })
+    if (now - since >= PATIENCE_MICROS || !(await hasWaiting(tx, replayId))) return null
+    const longer = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS)
+    return laterAgain(replayId, now, { since, pauseMs: longer })
   }
 }
 
-function laterAgain(replayId: ReplayId, now: Micros, pauseMs: number, since: Micros): Again<ReplayWork> {
-  const waiting = { since, pauseMs: Math.max(pauseMs, FIRST_PAUSE_MS) }
+function laterAgain(replayId: ReplayId, now: Micros, waiting: Waiting): Again<ReplayWork> {
+  const pauseMs = waiting.before === undefined ? waiting.pauseMs : 0
   return { againAt: now + pauseMs * MICROS_PER_MS, payload: { replayId, after: null, waiting } }
 }
 
