@@ -92,4 +92,18 @@ eachDatabase('deleting runs', ({ open }) => {
     assert.equal(await clear(), 0)
     assert.deepEqual((await runsIn(db))[0], [running.runNumber, theirs.runNumber])
   })
+
+  test('of large ones, and of those with many attempts, fewer go at a time', async () => {
+    const db = await open()
+    const runs = await startMany(db, Array(6).fill({ completion: Buffer.alloc(2 * 1024 * 1024) }))
+    for (const run of runs) await live(db, run, [FATAL, 2_000])
+    const clear = () => db.write((tx) => deleteClosedRuns(tx, NAMESPACE), { alone: true })
+    assert.deepEqual([await clear(), await clear(), await clear()], [2, 2, 2])
+
+    const tried = await startMany(db, Array(20).fill({}))
+    for (const run of tried) await live(db, run, [FATAL, 2_000])
+    await db.write((tx) => tx.query.updateTable('callback_runs').set({ attempt: 1_000 }).execute())
+    assert.deepEqual([await clear(), await clear(), await clear(), await clear()], [9, 9, 2, 0])
+    assert.deepEqual(await runsIn(db), Array(TABLES.length).fill([]))
+  })
 })

@@ -6,7 +6,7 @@ import { jobKind } from '../../platform/jobs/job-kind.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import type { Dispatcher } from '../deliver/dispatcher.ts'
 import { deleteRunNumbers } from '../run/store-delete.ts'
-import { deleteClosedRuns, RETENTION_CHUNK } from '../run/store-retention.ts'
+import { deleteClosedRuns } from '../run/store-retention.ts'
 import type { NamespaceId } from './namespace.ts'
 import { findRunning, hasRunning, removeDestinations } from './store-namespace-runs.ts'
 import { deleteNamespaceRow, findNamespaceRowById, toNamespace } from './store-namespaces.ts'
@@ -50,19 +50,19 @@ export function registerNamespacePurge({ db, clock, jobs, dispatcher }: Namespac
 
   jobs.register(PURGE_NAMESPACE, async ({ payload }, { signal, log, complete }) => {
     const { namespaceId } = payload
-    const inSteps = async (remove: (tx: Transaction) => Promise<number>, step: number) => {
+    const inSteps = async (remove: (tx: Transaction) => Promise<number>) => {
       let [removed, total] = [0, 0]
       do {
         signal.throwIfAborted()
         removed = await db.write(remove, { alone: true })
         total += removed
-      } while (removed === step)
+      } while (removed > 0)
       return total
     }
-    await inSteps((tx) => deleteClosedRuns(tx, namespaceId), RETENTION_CHUNK)
-    const ended = await inSteps((tx) => deleteRunning(tx, namespaceId), RUNNING)
+    await inSteps((tx) => deleteClosedRuns(tx, namespaceId))
+    const ended = await inSteps((tx) => deleteRunning(tx, namespaceId))
     if (ended > 0) log.warn({ namespaceId, ended }, 'callbacks were running in a deleted namespace and were ended')
-    await inSteps((tx) => removeDestinations(tx, namespaceId, DESTINATIONS), DESTINATIONS)
+    await inSteps((tx) => removeDestinations(tx, namespaceId, DESTINATIONS))
     return db.write(async (tx) => {
       // As above: one may have begun since.
       const isEmpty = (await deleteClosedRuns(tx, namespaceId)) === 0 && !(await hasRunning(tx, namespaceId))

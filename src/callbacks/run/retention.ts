@@ -6,7 +6,7 @@ import type { NamespacePolicies } from '../namespace/namespace-policies.ts'
 import { listNamespaces } from '../namespace/store-namespaces.ts'
 import { deleteReplays, deleteStrayReplays } from '../replay/store-replays.ts'
 import { deleteStrayWaiting } from '../replay/store-waiting-replays.ts'
-import { deleteClosedRuns, RETENTION_CHUNK } from './store-retention.ts'
+import { deleteClosedRuns } from './store-retention.ts'
 
 const EVERY_MS = 3_600_000
 const NAMESPACES = 100
@@ -46,7 +46,7 @@ export async function purgeRuns(
     for (const namespace of namespaces) {
       const before = clock.now() - policies.policyOf(namespace).retention * MICROS_PER_MS
       // Many short transactions instead of one long one: whoever writes meanwhile waits for at most one chunk.
-      for (let removed = RETENTION_CHUNK; removed === RETENTION_CHUNK; total += removed) {
+      for (let removed = 1; removed > 0; total += removed) {
         removed = await write((tx) => deleteClosedRuns(tx, namespace.id, before))
       }
       await write((tx) => deleteReplays(tx, namespace.id, before))

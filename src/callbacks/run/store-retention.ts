@@ -3,22 +3,34 @@ import type { Micros } from '../../platform/clock/clock.ts'
 import type { Id } from '../../platform/ids/uuid.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
+import { KEPT_ATTEMPTS } from './store-attempts.ts'
 import { deleteRunNumbers } from './store-delete.ts'
 import { RUNNING_SORT_AT } from './store-runs.ts'
 
 /** So many at a time, so that nobody waits for long behind them. */
 export const RETENTION_CHUNK = 500
+// Fewer where they are large: SQLite takes ten milliseconds for a megabyte.
+const CHUNK_BYTES = 4 * 1024 * 1024
+// At most, with its message and what was answered.
+const ATTEMPT_BYTES = 5 * 1024
 
-const closedBefore = statement<{ namespaceId: Id<'Namespace'>; before: Micros }, { run_number: number }>(
+interface ClosedRow {
+  run_number: number
+  attempt: number
+  input_bytes: number | null
+}
+
+const closedBefore = statement<{ namespaceId: Id<'Namespace'>; before: Micros }, ClosedRow>(
   (_query, p) => sql`
-    select run_number from callback_runs
-    where namespace_id = ${p('namespaceId')} and sort_at < ${p('before')}
-    order by sort_at limit ${sql.lit(RETENTION_CHUNK)}`,
+    select r.run_number, r.attempt, length(i.completion) as input_bytes
+    from callback_runs r left join callback_inputs i on i.run_number = r.run_number
+    where r.namespace_id = ${p('namespaceId')} and r.sort_at < ${p('before')}
+    order by r.sort_at limit ${sql.lit(RETENTION_CHUNK)}`,
 )
 
 /**
- * Deletes a chunk of the runs that closed before the time, oldest first, and answers how many: less than a chunk means that
- * none is left. Without a time every closed one goes. Running ones stay.
+ * Deletes a chunk of the runs that closed before the time, oldest first, and answers how many: 0 means that none is left.
+ * Without a time every closed one goes. Running ones stay.
  */
 export async function deleteClosedRuns(
   tx: Transaction,
@@ -26,9 +38,13 @@ export async function deleteClosedRuns(
   before: Micros = RUNNING_SORT_AT,
 ): Promise<number> {
   const rows = await tx.run(closedBefore, { namespaceId, before: Math.min(before, RUNNING_SORT_AT) })
-  await deleteRunNumbers(
-    tx,
-    rows.map(({ run_number }) => run_number),
-  )
-  return rows.length
+  const chunk: number[] = []
+  let bytes = 0
+  for (const { run_number, attempt, input_bytes } of rows) {
+    if (bytes > CHUNK_BYTES) break
+    bytes += (input_bytes ?? 0) + Math.min(attempt, KEPT_ATTEMPTS) * ATTEMPT_BYTES
+    chunk.push(run_number)
+  }
+  await deleteRunNumbers(tx, chunk)
+  return chunk.length
 }
