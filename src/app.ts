@@ -118,7 +118,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     }),
     (it) => it.close(),
   )
-  const rateLimiter = new RateLimiter({ buckets: rateBuckets(settings), clock, log: named(log, 'rate'), db })
+  const rateLimiter = new RateLimiter({ buckets: settings.users.rate_limits, clock, log: named(log, 'rate'), db })
   const jobs = createJobs(options, db, metrics)
 
   const idempotency = new Idempotency({ db, clock })
@@ -304,8 +304,4 @@ function createJobs({ settings, log, clock }: AppOptions, db: Database, metrics:
   jobMetrics.watch(() => jobs.statistics())
   scheduleAuditRetention(jobs, { db, clock, retentionMs: settings.users.audit_retention })
   return jobs
-}
-
-function rateBuckets(settings: Settings): Settings['users']['rate_limits'] {
-  return settings.users.rate_limits
 }

@@ -1,6 +1,5 @@
 import { Command, Option } from 'commander'
 import { type Clock, SystemClock } from '../platform/clock/clock.ts'
-import { processEnvironment } from '../platform/config/environment.ts'
 import { SettingsError } from '../platform/config/settings-error.ts'
 import { createLogger } from '../platform/logging/logger.ts'
 import { loadSettings, type Settings } from '../settings.ts'
@@ -45,12 +44,7 @@ async function examine(flags: DoctorFlags, command: Command): Promise<Finding[]>
   const clock = new SystemClock()
   const findings = [checkNode(), checkClock(clock)]
   try {
-    const { settings, file } = await loadSettings({
-      mode: flags.mode,
-      env: processEnvironment(),
-      cwd: process.cwd(),
-      ...flagsOf(command),
-    })
+    const { settings, file } = await loadSettings({ mode: flags.mode, ...flagsOf(command) })
     findings.push(ok('settings', file === null ? 'valid (no settings file)' : `valid (${file})`))
     findings.push(...(await examineWith(settings, flags, clock)))
   } catch (error) {

@@ -5,6 +5,7 @@ import { parseId } from '../platform/ids/uuid.ts'
 import type { JobId } from '../platform/jobs/job-kind.ts'
 import type { JobRow, JobState } from '../platform/jobs/store.ts'
 import { discardJob, listJobs, requeueJob, requeueKind } from '../platform/jobs/store-dead-letters.ts'
+import { printJson } from './print-json.ts'
 import { printTable } from './print-table.ts'
 import { withStorageFlags } from './settings-options.ts'
 import { withDatabase } from './with-database.ts'
@@ -110,10 +111,6 @@ function describe(job: JobRow) {
     last_error: job.last_error,
     created_at: toRfc3339(job.created_at),
   }
-}
-
-function printJson(value: unknown): void {
-  console.log(JSON.stringify(value, null, 2))
 }
 
 function parseJobId(text: string): JobId {

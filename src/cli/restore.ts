@@ -4,7 +4,6 @@ import { writeOutdatedRows } from '../knowledge/index.ts'
 import { checkBackup, restoreBackup } from '../platform/backup/restore.ts'
 import type { RestoreOptions, RestoreProgress, RestoreResult } from '../platform/backup/restore-options.ts'
 import { SystemClock } from '../platform/clock/clock.ts'
-import { processEnvironment } from '../platform/config/environment.ts'
 import { createLogger } from '../platform/logging/logger.ts'
 import { openDatabase } from '../platform/storage/open.ts'
 import { loadSettings } from '../settings.ts'
@@ -23,12 +22,7 @@ export function restoreCommand(): Command {
       const clock = new SystemClock()
       const progress = new Progress(clock)
       const onProgress: RestoreProgress = (step, done, total) => progress.report(step, done, total, 'bytes')
-      const { settings } = await loadSettings({
-        mode: 'cli',
-        env: processEnvironment(),
-        cwd: process.cwd(),
-        ...flagsOf(command),
-      })
+      const { settings } = await loadSettings({ mode: 'cli', ...flagsOf(command) })
       const { data_dir: dataDir, database_url: databaseUrl } = settings.storage
       const log = createLogger({ level: 'warn', format: 'readable', destination: process.stderr })
       const work = flags.check

@@ -1,7 +1,6 @@
 import { Command } from 'commander'
 import { type App, startApp } from '../app.ts'
 import { holdProcess, SystemClock } from '../platform/clock/clock.ts'
-import { processEnvironment } from '../platform/config/environment.ts'
 import { SettingsError } from '../platform/config/settings-error.ts'
 import { createLogger, type Logger } from '../platform/logging/logger.ts'
 import { type LoadedSettings, loadSettings } from '../settings.ts'
@@ -33,7 +32,7 @@ async function runServer(mode: 'dev' | 'serve', command: Command): Promise<void>
 async function serveUntilStopped(mode: 'dev' | 'serve', command: Command): Promise<void> {
   const stop = stopSignal()
   const hangUps = new HangUps()
-  const load = () => loadSettings({ mode, env: processEnvironment(), cwd: process.cwd(), ...flagsOf(command) })
+  const load = () => loadSettings({ mode, ...flagsOf(command) })
   const { settings, sources } = await load()
   const { log_level: level, log_format: format } = settings.telemetry
   const log = createLogger({ level, format })

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
 import { type Clock, holdProcess, SystemClock } from '../platform/clock/clock.ts'
-import { processEnvironment } from '../platform/config/environment.ts'
 import { AppError } from '../platform/errors/app-error.ts'
 import { createLogger, type Logger } from '../platform/logging/logger.ts'
 import type { Database } from '../platform/storage/database.ts'
@@ -48,12 +47,7 @@ async function inDatabase<T>(
   work: (context: CliContext) => Promise<T>,
   options: CliDatabaseOptions,
 ): Promise<T> {
-  const { settings } = await loadSettings({
-    mode: 'cli',
-    env: processEnvironment(),
-    cwd: process.cwd(),
-    ...flagsOf(command),
-  })
+  const { settings } = await loadSettings({ mode: 'cli', ...flagsOf(command) })
   if (options.mayCreate !== true) requireDatabase(settings.storage, options.withoutIt)
   const clock = new SystemClock()
   // Standard output belongs to the command's answer; what the platform has to say goes to standard error.

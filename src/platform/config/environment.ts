@@ -16,11 +16,6 @@ export interface Variable {
   isFile: boolean
 }
 
-/** The process's own environment: nobody else looks at it. */
-export function processEnvironment(): Environment {
-  return process.env
-}
-
 /** `COMMONPLACE_CALLBACKS__REQUEST_TIMEOUT` for `callbacks.request_timeout`. */
 function variableName(path: readonly string[]): string {
   return PREFIX + path.join('__').toUpperCase()

@@ -1,12 +1,5 @@
 import type { Static, TSchema } from 'typebox'
-import {
-  type Environment,
-  environmentLayers,
-  fromText,
-  processEnvironment,
-  treeAt,
-  variablesOf,
-} from './environment.ts'
+import { type Environment, environmentLayers, fromText, treeAt, variablesOf } from './environment.ts'
 import { defaultTree, type Layer, mergeLayer } from './merge-layers.ts'
 import { asText, type Origin, Origins, type Source } from './origins.ts'
 import { Problems } from './problems.ts'
@@ -16,7 +9,7 @@ import { readSettingsFile, type SettingsFile } from './settings-file.ts'
 
 export interface LoadOptions {
   mode: Mode
-  /** The process's own unless given. */
+  /** The process's own unless given, as is `cwd`. */
   env?: Environment
   cwd?: string
   /** From `--config`; else `COMMONPLACE_CONFIG`, else `commonplace.yaml` in `cwd` when it is there. */
@@ -44,7 +37,7 @@ export async function loadSettings<Schema extends TSchema>(
   shortNames: ShortNames,
   options: LoadOptions,
 ): Promise<Loaded<Static<Schema>>> {
-  const { mode, env = processEnvironment(), cwd = process.cwd(), flags = {} } = options
+  const { mode, env = process.env, cwd = process.cwd(), flags = {} } = options
   const root = settingOf(schema) as GroupSetting
   const [origins, problems] = [new Origins(), new Problems()]
   const file = readSettingsFile(options.configFile ?? (env.COMMONPLACE_CONFIG || undefined), cwd, problems)
