@@ -76,7 +76,7 @@ export function passwordProblem(password: string, rules: { minLength: number; em
   if (length > LONGEST_PASSWORD) return `must have at most ${LONGEST_PASSWORD} characters`
   if (length < rules.minLength) return `must have at least ${rules.minLength} characters`
   const folded = password.trim().toLowerCase()
+  if (folded === '' || COMMON.has(folded)) return 'is one of the first that anybody would try'
   if (folded === rules.email.toLowerCase()) return 'must not be the email address'
-  if (COMMON.has(folded)) return 'is one of the first that anybody would try'
   return undefined
 }

@@ -27,6 +27,8 @@ test('weak passwords are refused with a reason', () => {
   assert.match(passwordProblem('short', RULES) ?? '', /at least 12/)
   assert.match(passwordProblem('Ada@Example.org', RULES) ?? '', /email/)
   assert.match(passwordProblem('PasswordPassword', RULES) ?? '', /anybody would try/)
+  assert.match(passwordProblem(' '.repeat(12), RULES) ?? '', /anybody would try/)
+  assert.match(passwordProblem(' '.repeat(12), { ...RULES, email: '' }) ?? '', /anybody would try/)
   assert.match(passwordProblem('x'.repeat(1_025), RULES) ?? '', /at most/)
   assert.match(passwordProblem('🦊'.repeat(11), RULES) ?? '', /at least 12/)
   assert.equal(passwordProblem('four words make it', RULES), undefined)
