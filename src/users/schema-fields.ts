@@ -12,6 +12,21 @@ export function label(description: string) {
   )
 }
 
+// What no password, code or token of ours comes near: longer ones are refused before any work.
+export const LONGEST_SECRET = 4_096
+
+export function secretText(description: string) {
+  return Type.String({ maxLength: LONGEST_SECRET, description })
+}
+
+/** What is sent to make something, or to do something once. */
+export function bodyOf<const Name extends string, Attributes extends Type.TProperties>(
+  type: Name,
+  attributes: Attributes,
+) {
+  return Type.Object({ data: Type.Object({ type: Type.Literal(type), attributes: Type.Object(attributes) }) })
+}
+
 export const pageFields = {
   'page[size]': Type.Optional(
     Type.Integer({ minimum: 1, maximum: 100, default: DEFAULT_PAGE_SIZE, description: 'How many a page has.' }),

@@ -4,7 +4,7 @@ import { isPermissionName, PERMISSIONS } from '../../platform/auth/permissions.t
 import type { UserId } from '../../platform/auth/principal.ts'
 import { type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
 import { shownId } from '../../platform/http/route/path-id.ts'
-import { filterField, label, pageFields, sortField } from '../schema-fields.ts'
+import { bodyOf, filterField, label, pageFields, sortField } from '../schema-fields.ts'
 import { PageMeta, reference } from '../wire.ts'
 import type { AccessToken, ApiKey, ApplicationKey } from './credential.ts'
 
@@ -70,10 +70,6 @@ export const apiKeySchemas = resource(
   { created_by: Type.Optional(owner.owned_by), modified_by: Type.Optional(owner.owned_by) },
 )
 
-function createBody<const Name extends string, A extends Type.TProperties>(type: Name, attributes: A) {
-  return Type.Object({ data: Type.Object({ type: Type.Literal(type), attributes: Type.Object(attributes) }) })
-}
-
 function updateBody<const Name extends string, A extends Type.TProperties>(type: Name, attributes: A) {
   return Type.Object({
     data: Type.Object({
@@ -84,9 +80,9 @@ function updateBody<const Name extends string, A extends Type.TProperties>(type:
   })
 }
 
-export const ApplicationKeyCreateBody = createBody('application_keys', { name, scopes })
-export const TokenCreateBody = createBody('personal_access_tokens', { name, scopes, expires_at: expiry })
-export const ApiKeyCreateBody = createBody('api_keys', { name })
+export const ApplicationKeyCreateBody = bodyOf('application_keys', { name, scopes })
+export const TokenCreateBody = bodyOf('personal_access_tokens', { name, scopes, expires_at: expiry })
+export const ApiKeyCreateBody = bodyOf('api_keys', { name })
 
 const changeable = { name: Type.Optional(name), scopes }
 export const ApplicationKeyUpdateBody = updateBody('application_keys', changeable)

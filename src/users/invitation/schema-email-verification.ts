@@ -1,12 +1,8 @@
 import { type Static, Type } from 'typebox'
+import { bodyOf, secretText } from '../schema-fields.ts'
 import type { User } from '../user/user.ts'
 
-export const EmailVerificationBody = Type.Object({
-  data: Type.Object({
-    type: Type.Literal('email_verifications'),
-    attributes: Type.Object({ token: Type.String({ maxLength: 4_096, description: 'From the link.' }) }),
-  }),
-})
+export const EmailVerificationBody = bodyOf('email_verifications', { token: secretText('From the link.') })
 
 export const EmailVerificationDocument = Type.Object({
   data: Type.Object({

@@ -2,22 +2,13 @@
 import { type Static, Type } from 'typebox'
 import { type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
 import { nullable } from '../../platform/http/input/nullable.ts'
-import { pageFields } from '../schema-fields.ts'
+import { bodyOf, pageFields, secretText } from '../schema-fields.ts'
 import { PageMeta, reference } from '../wire.ts'
 import { INVITATION_STATUSES, type Invitation, statusOf } from './invitation.ts'
 
 const LARGEST_BATCH = 100
-// What no password or token of ours comes near: longer ones are refused before any work.
-const LONGEST_SECRET = 4_096
 
-const secret = (description: string) => Type.String({ maxLength: LONGEST_SECRET, description })
 const time = () => Type.String({ format: 'date-time' })
-function bodyOf<const Name extends string, Members extends Parameters<typeof Type.Object>[0]>(
-  type: Name,
-  members: Members,
-) {
-  return Type.Object({ data: Type.Object({ type: Type.Literal(type), attributes: Type.Object(members) }) })
-}
 
 const attributes = {
   created_at: time(),
@@ -70,11 +61,11 @@ export const SendInvitationsBody = Type.Object({
   ),
 })
 
-export const InvitationTokenBody = bodyOf('invitation_tokens', { token: secret('From the link.') })
+export const InvitationTokenBody = bodyOf('invitation_tokens', { token: secretText('From the link.') })
 
 export const AcceptInvitationBody = bodyOf('invitation_acceptances', {
-  token: secret('From the link.'),
-  password: Type.Optional(secret('Required unless this server has no sign-in by password.')),
+  token: secretText('From the link.'),
+  password: Type.Optional(secretText('Required unless this server has no sign-in by password.')),
   name: Type.Optional(nullable(Type.String())),
 })
 

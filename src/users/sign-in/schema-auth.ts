@@ -3,47 +3,38 @@ import { type Static, Type } from 'typebox'
 import type { UserId } from '../../platform/auth/principal.ts'
 import { type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
 import { nullable } from '../../platform/http/input/nullable.ts'
+import { bodyOf, LONGEST_SECRET, secretText } from '../schema-fields.ts'
 import { Included, UserResource } from '../wire.ts'
 import { LONGEST_PASSWORD } from './password-rules.ts'
 import type { Session } from './session.ts'
 import type { Enrolment } from './totp-service.ts'
 
-// What no password, code or token of ours comes near: longer ones are refused before any work.
-const LONGEST_SECRET = 4_096
-
-const secret = (description: string) => Type.String({ maxLength: LONGEST_SECRET, description })
 const newPassword = Type.String({
   maxLength: LONGEST_SECRET,
   description: 'The new password. How short it may be is a setting.',
   documented: { maxLength: LONGEST_PASSWORD },
 })
 const time = () => Type.String({ format: 'date-time' })
-function bodyOf<const Name extends string, Attributes extends Parameters<typeof Type.Object>[0]>(
-  type: Name,
-  attributes: Attributes,
-) {
-  return Type.Object({ data: Type.Object({ type: Type.Literal(type), attributes: Type.Object(attributes) }) })
-}
 
 export const SignInBody = bodyOf('sign_ins', {
   email: Type.String(),
-  password: secret('The password.'),
-  totp: Type.Optional(nullable(secret('A code of the second factor, or one of the recovery codes.'))),
+  password: secretText('The password.'),
+  totp: Type.Optional(nullable(secretText('A code of the second factor, or one of the recovery codes.'))),
 })
 
 export const PasswordResetBody = bodyOf('password_resets', { email: Type.String() })
 
 export const PasswordResetConfirmBody = bodyOf('password_resets', {
-  token: secret('From the link.'),
+  token: secretText('From the link.'),
   password: newPassword,
 })
 
 export const PasswordChangeBody = bodyOf('passwords', {
-  current: secret('The password until now.'),
+  current: secretText('The password until now.'),
   new: newPassword,
 })
 
-export const TotpConfirmBody = bodyOf('totp_enrollments', { code: secret('The code that the app shows.') })
+export const TotpConfirmBody = bodyOf('totp_enrollments', { code: secretText('The code that the app shows.') })
 
 const SessionMeta = Type.Object({
   token: nullable(Type.String({ description: 'Shown once, by the sign-in.' })),

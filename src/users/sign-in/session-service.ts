@@ -1,7 +1,6 @@
 import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
 import { type AuditActor, actor, recordAudit } from '../../platform/audit/record.ts'
 import type { IdentityChanges } from '../../platform/auth/identity-changes.ts'
-import type { PermissionName } from '../../platform/auth/permissions.ts'
 import type { Principal, UserId } from '../../platform/auth/principal.ts'
 import { lacksSecondFactor, type MfaPolicy } from '../../platform/auth/second-factor.ts'
 import { mintCsrfToken, mintSessionToken } from '../../platform/auth/secrets.ts'
@@ -12,7 +11,7 @@ import type { JobEngine } from '../../platform/jobs/job-engine.ts'
 import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
 import { storableText } from '../../platform/text/storable-text.ts'
 import { requireUser } from '../look-up.ts'
-import { permissionsOfRoles, rolesOfUsers } from '../role/store-roles.ts'
+import { permissionsOfUser } from '../role/store-roles.ts'
 import { updateUser, usersWithMfa } from '../user/store-users.ts'
 import type { User } from '../user/user.ts'
 import type { Session, StartedSession } from './session.ts'
@@ -194,15 +193,6 @@ export class SessionService {
       createdAfter: now - settings.session_max * MICROS_PER_MS,
     }
   }
-}
-
-async function permissionsOfUser(reader: Reader, userId: UserId): Promise<PermissionName[]> {
-  const roles = (await rolesOfUsers(reader, [userId])).get(userId) ?? []
-  const permissions = await permissionsOfRoles(
-    reader,
-    roles.map((role) => role.id),
-  )
-  return [...permissions.values()].flat()
 }
 
 function ownedBy(userId: UserId) {
