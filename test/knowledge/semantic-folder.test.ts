@@ -3,7 +3,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { openFolderProvider } from '../../src/knowledge/semantic/folder/folder-provider.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { tempDir } from '../support/temp-dir.ts'
+import { createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
 
 /**
  * A package as it would be installed. Its vectors tell how it was asked: how long the text is, whether by the first token, how many
@@ -15,7 +18,7 @@ exports.env = env
 exports.pipeline = async (task, model, { dtype }) => {
   if (task !== 'feature-extraction' || model !== 'small-model') throw new Error('nothing to run ' + task + ' by ' + model)
   return async (texts, { pooling }) => {
-    if (texts.includes('refused')) throw new Error('it does not like that')
+    if (texts.some((text) => text.includes('refused'))) throw new Error('it does not like that')
     const told = (text) => [text.length, pooling === 'cls' ? 1 : 0, texts.length, env.allowRemoteModels ? 1 : 0, dtype === 'q8' ? 1 : 0, 1]
     return { data: texts.flatMap(told), dims: [texts.length, 6] }
   }
@@ -137,12 +140,13 @@ test('a question is embedded before the rest of a long batch, and the server goe
   assert.ok(turns > 20, `${turns} turns in about a second`)
 })
 
+const DYING = PACKAGE.replace(
+  'if (texts.some',
+  `if (texts.some((text) => text.includes('last'))) process.exit(1)\n    if (texts.some`,
+)
+
 test('a thread that ended is started again', async () => {
-  const dying = PACKAGE.replace(
-    `if (texts.includes('refused'))`,
-    `if (texts.includes('last')) process.exit(1)\n    if (texts.includes('refused'))`,
-  )
-  await using provider = await openFolderProvider({ folder: modelFolder({}, dying), batchSize: 2 })
+  await using provider = await openFolderProvider({ folder: modelFolder({}, DYING), batchSize: 2 })
   await assert.rejects(provider.embed(['last'], 'document'), { code: 'unavailable', message: /^The thread .* ended$/ })
   assert.equal((await provider.embed(['fine'], 'document')).length, 1)
 })
@@ -159,4 +163,24 @@ test('a folder whose files changed is another model, and packages beside it are 
   }
   assert.equal(versions[0], versions[1])
   assert.notEqual(versions[0], versions[2])
+})
+
+eachDatabase('notes that a model folder fails at', ({ open }) => {
+  test('they are put aside, also where the thread ends of them; the others have their vectors', async () => {
+    const world = await openNotes(await open())
+    for (const [title, text] of [
+      ['Refused', 'refused'],
+      ['Last', 'last'],
+      ['A', 'a text'],
+      ['B', 'other text'],
+    ] as const) {
+      await createNote(world, title, text)
+    }
+    const settings = { embedding_provider: 'folder' as const, embedding_folder: modelFolder({}, DYING) }
+    await using running = new RunningSync(world.deps.db, settings, { sync: new FakeClock() })
+    await running.sync.caughtUp(world.project.id)
+    assert.deepEqual((await storedVectors(world)).map(({ note }) => note).sort(), ['A', 'B'])
+    const { pending, problem } = await running.sync.status(world.project)
+    assert.deepEqual({ pending, problem }, { pending: 2, problem: null })
+  })
 })

@@ -34,6 +34,9 @@ export interface FolderModel {
   embed(texts: readonly string[], kind: EmbeddingKind): Promise<Float32Array<ArrayBuffer>>
 }
 
+/** It is these texts that the model fails at, as far as it knows. */
+export class TextsFailed extends Error {}
+
 /** Throws an error whose message is a sentence for the operator. */
 export async function openFolderModel(folder: string): Promise<FolderModel> {
   const { env, pipeline } = await loaded(folder)
@@ -47,7 +50,7 @@ export async function openFolderModel(folder: string): Promise<FolderModel> {
     async embed(texts, kind) {
       const asked = texts.map((text) => prompts[kind] + text)
       const { data, dims } = await extract(asked, { pooling, normalize: true }).catch((error: unknown) => {
-        throw new Error(`${who} failed: ${(error as Error).message}`, { cause: error })
+        throw new TextsFailed(`${who} failed: ${(error as Error).message}`, { cause: error })
       })
       const width = dims.at(-1) ?? 0
       if (width === 0 || data.length !== texts.length * width) {

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import { AppError } from '../../../platform/errors/app-error.ts'
-import type { EmbeddingKind } from '../provider.ts'
+import { type EmbeddingKind, TextRefused } from '../provider.ts'
 
 export interface FolderWork {
   id: number
@@ -10,8 +10,8 @@ export interface FolderWork {
 
 export type FromFolderThread = { id: number } & (
   | { /** Of all texts, one after the other. */ vectors: Float32Array }
-  /** A sentence. */
-  | { problem: string }
+  /** A sentence, and whether other texts may be embedded all the same. */
+  | { problem: string; isOfTexts: boolean }
 )
 
 // In a bundle this module is part of the program, and the thread's own bundle lies beside it.
@@ -60,9 +60,8 @@ export class FolderThread implements AsyncDisposable {
     })
     thread.once('exit', () => {
       this.#thread = undefined
-      const ended = new AppError('unavailable', `The thread with the model in ${this.#folder} ended`, {
-        cause: failure,
-      })
+      // It may have ended of what it was asked.
+      const ended = new TextRefused(`The thread with the model in ${this.#folder} ended`, failure)
       for (const { reject } of this.#waiting.values()) reject(ended)
       this.#waiting.clear()
     })
@@ -75,6 +74,7 @@ export class FolderThread implements AsyncDisposable {
     // Who has nothing more to ask may end.
     if (this.#waiting.size === 0) this.#thread?.unref()
     if ('vectors' in message) waiting?.resolve(message.vectors)
+    else if (message.isOfTexts) waiting?.reject(new TextRefused(message.problem))
     else waiting?.reject(new AppError('unavailable', message.problem))
   }
 }

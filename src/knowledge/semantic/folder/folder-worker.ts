@@ -2,7 +2,7 @@
 import { setPriority } from 'node:os'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { ignoreFailure } from '../../../platform/errors/ignore-failure.ts'
-import { openFolderModel } from './folder-model.ts'
+import { openFolderModel, TextsFailed } from './folder-model.ts'
 import type { FolderWork, FromFolderThread } from './folder-thread.ts'
 
 // After so many texts somebody who waits for the vector of a question gets a turn.
@@ -56,7 +56,8 @@ async function answer({ id }: FolderWork, embedded: () => Promise<Float32Array<A
     if (vectors === null) return false
     port.postMessage({ id, vectors } satisfies FromFolderThread, [vectors.buffer])
   } catch (error) {
-    port.postMessage({ id, problem: (error as Error).message } satisfies FromFolderThread)
+    const { message: problem } = error as Error
+    port.postMessage({ id, problem, isOfTexts: error instanceof TextsFailed } satisfies FromFolderThread)
   }
   return true
 }
