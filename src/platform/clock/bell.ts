@@ -13,9 +13,7 @@ export class Bell {
   }
 
   ring(): void {
-    this.#cancel?.()
-    this.#cancel = undefined
-    this.#ringsAtMs = Number.POSITIVE_INFINITY
+    this.stop()
     this.#isRung = true
     this.#wake()
   }
@@ -38,9 +36,11 @@ export class Bell {
     this.#isRung = false
   }
 
+  /** Forgets the times that it was set to. */
   stop(): void {
     this.#cancel?.()
     this.#cancel = undefined
+    this.#ringsAtMs = Number.POSITIVE_INFINITY
   }
 
   /** A signal that is aborted when the promise is settled. */
