@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { exportBlocks, importBlocks } from '../../src/instance/domains/import-blocks.ts'
 import { readListedBlocks, readSeverities } from '../../src/instance/domains/store-blocks.ts'
+import { readCallbackHosts } from '../../src/instance/domains/store-callback-hosts.ts'
 import { readDomainNames } from '../../src/instance/domains/store-named-domains.ts'
 import { AppError, isAppError } from '../../src/platform/errors/app-error.ts'
 import { eachDatabase } from '../support/each-database.ts'
@@ -276,5 +277,31 @@ eachDatabase('lists of domains', ({ open }) => {
       actions.map(({ action }) => action),
       ['domain_allow', 'declared_peer'].flatMap((noun) => [`${noun}.created`, `${noun}.created`, `${noun}.deleted`]),
     )
+  })
+})
+
+eachDatabase('hosts of callback targets', ({ open }) => {
+  test('are read in turns with others, all of them or those that took a delivery', async () => {
+    const db = await open()
+    const rows = Array.from({ length: 3_000 }, (_, n) => ({
+      namespace_id: 'any',
+      destination: `https://h${n}.example.org:8443`,
+      last_success_at: n % 3 === 0 ? 1 : null,
+    }))
+    for (let at = 0; at < rows.length; at += 1_000) {
+      const some = rows.slice(at, at + 1_000)
+      await db.write((tx) =>
+        tx.query
+          .insertInto('callback_destinations')
+          .values(some as never)
+          .execute(),
+      )
+    }
+    const all = await inTurns(() => readCallbackHosts(db, 'all'))
+    assert.deepEqual(
+      [...all],
+      rows.map((_, n) => `h${n}.example.org`),
+    )
+    assert.equal((await readCallbackHosts(db, 'accepted')).size, 1_000)
   })
 })

@@ -1,9 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Reader } from '../../platform/storage/database.ts'
 import { normaliseDomain } from './normalise-domain.ts'
 
 // Between two pages others have a turn.
-const PAGE = 5_000
+const PAGE = 1_000
 
 /**
  * Hosts of callback targets: all that were ever accepted, or those that took a delivery. Read from the table of the
@@ -23,6 +24,7 @@ export async function readCallbackHosts(reader: Reader, which: 'all' | 'accepted
     for (const { destination } of rows) hosts.add(hostOf(destination))
     if (rows.length < PAGE) return hosts
     after = rows.at(-1)?.id as number
+    await nextTurn()
   }
 }
 
