@@ -50,7 +50,9 @@ const MOST_PROBLEMS = 100
 /** Roles that a body names, each once; every unknown one is reported. */
 export async function requireRoles(reader: Reader, principal: Principal, texts: readonly string[]): Promise<Role[]> {
   const ids = [...new Set(texts.map((text) => parseId<'Role'>(text) ?? text))]
-  const roles = await findRoles(reader, principal.organizationId, ids as RoleId[])
+  // What is no id is not asked for: PostgreSQL takes no text with a NUL.
+  const parsed = ids.flatMap((id) => parseId<'Role'>(id) ?? [])
+  const roles = await findRoles(reader, principal.organizationId, parsed)
   const known = new Set<string>(roles.map(({ id }) => id))
   const problems = ids.filter((id) => !known.has(id)).map((id) => `Role ${shownId(id)} not found`)
   if (problems.length === 0) return roles

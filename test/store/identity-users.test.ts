@@ -50,10 +50,12 @@ eachDatabase('users', ({ open, openAgain }) => {
       code: 'invalid_argument',
       message: /name/,
     })
-    await assert.rejects(users.create(operator, { email: 'a@b', roleIds: [newId()] }), {
-      code: 'invalid_argument',
-      message: /Role .* not found/,
-    })
+    for (const id of [newId(), 'no id', 'a\0b', '\ud800']) {
+      await assert.rejects(users.create(operator, { email: 'a@b', roleIds: [id] }), {
+        code: 'invalid_argument',
+        message: /Role .* not found/,
+      })
+    }
     assert.equal((await users.list(operator, { limit: 10 })).length, 1)
     assert.equal((await actions(db)).filter((action) => action === 'user.created').length, 1)
   })

@@ -6,7 +6,7 @@ import { readTallies } from '../../platform/tally/store.ts'
 import { requireRole } from '../look-up.ts'
 import type { ListCounts } from '../page.ts'
 import type { Role } from '../user/user.ts'
-import { catalogueOrder } from '../user/user-document.ts'
+import { catalogueOrder } from './catalogue-order.ts'
 import { listRoles, type RoleQuery } from './store-role-list.ts'
 import { findManagedRole, permissionsOfRole, permissionsOfRoles, roleTally } from './store-roles.ts'
 

@@ -25,8 +25,6 @@ import { roleIdsOfUsers, usersWithMfa } from './store-user-facts.ts'
 import { findOrganization } from './store-users.ts'
 import type { Role, User } from './user.ts'
 
-export { catalogueOrder } from '../role/catalogue-order.ts'
-
 export interface UserDocuments {
   data: WireUser[]
   /** The organization, the roles of the users by name, the permissions of those roles by name. */
