@@ -238,6 +238,25 @@ eachDatabase('the feed of changes', (context) => {
     await ticking
   })
 
+  // On PostgreSQL each of them asks another process.
+  test('of many who wait few go on before everybody else has a turn', { skip: !skip }, async () => {
+    const clock = new FakeClock()
+    const db = await context.open()
+    const project = await addProject(db, 'main')
+    let told = 0
+    const waiting = Array.from({ length: 30 }, async () => {
+      const { changes } = await read(db, project, { waitMs: 30_000, clock })
+      told += changes.length
+    })
+    await nextTurn()
+    await change(db, project, plainNote(project, 1), 'updated')
+    for (let before = told; told < waiting.length; before = told) {
+      await nextTurn()
+      assert.ok(told - before <= 2, `${told - before} went on at once`)
+    }
+    await Promise.all(waiting)
+  })
+
   test('who waits in vain gets an empty answer when the time is over, or at once when it goes away', async () => {
     const clock = new FakeClock()
     const db = await context.open()

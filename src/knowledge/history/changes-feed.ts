@@ -1,4 +1,5 @@
 import { lastRestore } from '../../platform/backup/last-restore.ts'
+import { beginInTurns } from '../../platform/clock/begin-in-turns.ts'
 import { Bell } from '../../platform/clock/bell.ts'
 import { type Clock, MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
@@ -46,6 +47,9 @@ export const TOMBSTONES_KEPT_MS = 90 * DAY_MS
 export const TOMBSTONES_SPARE_MS = DAY_MS
 // PostgreSQL tells nobody of changes.
 const LOOK_EVERY_MS = 500
+// One change wakes all who wait, and each of them asks again at once. Node takes one new connection in a turn: turns must be short.
+const WOKEN_PER_TURN = 2
+const goOn = beginInTurns(WOKEN_PER_TURN)
 const BEGINNING = 0
 /** In place of a cursor: nothing that changed before. */
 const NOW = 'now'
@@ -80,6 +84,7 @@ export async function changesAfter(
       if (rows.length > 0 || leftMs <= 0 || signal.aborted) return pageOf(rows, limit, after, toldAt)
       bell.ringIn(db.engine === 'sqlite' ? leftMs : Math.min(leftMs, LOOK_EVERY_MS))
       await bell.rings(signal)
+      await new Promise<void>((begin) => goOn({ isGone: () => false, begin }))
     } finally {
       unsubscribe()
       bell.stop()
