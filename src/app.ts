@@ -220,7 +220,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const main = await listen(server, host, port)
   starting.defer(async () => void (await closeGracefully(server, clock, 0)))
   const grpc = await listenGrpc(rpc, { host, port: grpcPort, trustedProxies: settings.server.trusted_proxies })
-  starting.defer(() => grpc.close(0))
+  starting.defer(async () => void (await grpc.close(0)))
 
   supervisor.start([time, readiness, searchIndex].filter((worker) => worker != null))
   background.start([jobs, semantic?.sync, callbacks.dispatcher].filter((worker) => worker != null))
@@ -241,10 +241,11 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   async function stop(): Promise<boolean> {
     readiness.stop()
-    const [finished] = await Promise.all([closeGracefully(server, clock, graceMs), grpc.close(graceMs), stopWorkers()])
+    const requests = [closeGracefully(server, clock, graceMs), grpc.close(graceMs)]
+    const [finished] = await Promise.all([Promise.all(requests), stopWorkers()])
     // Storage that does not answer must not hold the process; what it would still be told is of no consequence.
     await settlesWithin(clock, CLOSE_MS, running.disposeAsync())
-    return finished
+    return finished.every(Boolean)
   }
 
   async function reload(loaded: Pick<LoadedSettings, 'settings' | 'sources'>): Promise<string[]> {

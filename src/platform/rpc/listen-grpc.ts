@@ -35,8 +35,11 @@ export interface GrpcLimits extends SessionTimes {
 export interface GrpcListener {
   readonly host: string
   readonly port: number
-  /** Refuses new connections, tells clients to go elsewhere, waits for calls in flight; after the grace cuts them off. */
-  close(graceMs: number): Promise<void>
+  /**
+   * Refuses new connections, tells clients to go elsewhere, waits for calls in flight; after the grace cuts them off. True when nothing
+   * had to be cut off.
+   */
+  close(graceMs: number): Promise<boolean>
 }
 
 const DEFAULTS: GrpcLimits = {
@@ -118,18 +121,21 @@ export async function listenGrpc(rpc: Rpc, options: GrpcListenOptions): Promise<
   server.maxConnections = limits.maxConnections
   const { address, port } = await listen(server, options)
 
-  async function close(graceMs: number): Promise<void> {
+  async function close(graceMs: number): Promise<boolean> {
+    let isFinished = true
     rpc.drain()
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     for (const socket of strangers) socket.destroy()
     for (const session of sessions) session.close()
     const cutOff = () => {
+      isFinished = sessions.size === 0
       rpc.abort()
       for (const session of sessions) session.destroy()
     }
     const cancel = graceMs > 0 ? rpc.clock.after(graceMs, cutOff) : cutOff()
     await closed
     cancel?.()
+    return isFinished
   }
 
   return { host: address, port, close }

@@ -85,7 +85,7 @@ test('closing lets a call in flight finish and takes no new connection', async (
   await assert.rejects(once(late, 'connect'), { code: 'ECONNREFUSED' })
   patient.release()
   assert.equal((await call).value, 'still here')
-  await closed
+  assert.equal(await closed, true)
 })
 
 test('closing without patience cuts off what does not end', async (t) => {
@@ -97,7 +97,7 @@ test('closing without patience cuts off what does not end', async (t) => {
   const signal = await patient.started
   const closed = server.listener.close(5_000)
   await clock.advance(5_000)
-  await closed
+  assert.equal(await closed, false)
   assert.equal(signal.aborted, true)
   await assert.rejects(call)
 })
