@@ -17,7 +17,8 @@ const unknown = wanted.filter((name) => !names.includes(name))
 if (unknown.length > 0 || wanted.length === 0) {
   if (unknown.length > 0) console.error(`There is no scenario ${unknown.join(', ')}.\n`)
   console.log('npm run bench -- <scenario> … | all\n')
-  for (const name of names) console.log(`  ${name.padEnd(10)} ${(await load(name)).description}`)
+  const width = Math.max(...names.map(({ length }) => length))
+  for (const name of names) console.log(`  ${name.padEnd(width)}  ${(await load(name)).description}`)
   process.exitCode = unknown.length > 0 ? 2 : 0
 }
 

@@ -5,10 +5,6 @@ export type Id<Brand extends string> = string & { readonly __brand: Brand }
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-export function isUuid(text: string): boolean {
-  return UUID.test(text)
-}
-
 /** The id in canonical form, or undefined when the text is no UUID. */
 export function parseId<B extends string>(text: string): Id<B> | undefined {
   const lower = text.toLowerCase()
