@@ -38,6 +38,7 @@ describe('a search', () => {
     assert.equal(after('1999-01-01'), 915_148_800_000_000)
     assert.equal(after('3 years ago'), NOW - 3 * 365 * DAY)
     assert.equal(after('2h'), NOW - DAY / 12)
+    assert.equal(after('999999999 years ago'), Number.MIN_SAFE_INTEGER)
     assert.throws(() => after('whenever'), { code: 'unprocessable' })
   })
 

@@ -90,7 +90,8 @@ function filtersOf(input: SearchInput, now: Micros): SearchFilters {
 
 function afterOf(text: string, now: Micros): Micros {
   const after = momentOf(text, now)
-  if (after !== undefined) return after
+  // Whatever is longer ago than a time can be stored is the same to every note, and PostgreSQL refuses the number.
+  if (after !== undefined) return Math.max(after, Number.MIN_SAFE_INTEGER)
   throw malformed(['body', 'after_date'], 'after_date is not understood: use an ISO date, "7d" or "2 weeks ago"')
 }
 
