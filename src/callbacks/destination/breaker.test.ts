@@ -146,6 +146,45 @@ test('a trial asked for by hand passes beside the one of the half-open state', (
   assert.equal(breaker.snapshot().consecutiveFailures, 0)
 })
 
+test('a good trial asked for by hand closes it, however many others are asked for', () => {
+  const { breaker } = setUp({ half_open_requests: 3 })
+  fail(breaker, 6)
+  assert.equal(breaker.settle(admitted(breaker, true), false), 'closed')
+})
+
+test('a trial asked for by hand in an earlier time hinders no other one', () => {
+  const { breaker, clock } = setUp()
+  fail(breaker, 6)
+  clock.at += 60 * SECOND
+  const [own] = [admitted(breaker), admitted(breaker, true)]
+  assert.equal(breaker.settle(own, true), 'reopened')
+  assert.equal(admitted(breaker, true).role, 'manual_trial')
+})
+
+test('a trial of an earlier time that told nothing makes no room for another one', () => {
+  const { breaker, clock } = setUp()
+  fail(breaker, 6)
+  clock.at += 60 * SECOND
+  const early = admitted(breaker)
+  breaker.reset()
+  fail(breaker, 6)
+  clock.at += 60 * SECOND
+  admitted(breaker)
+  breaker.release(early)
+  assert.equal(breaker.admit(), null)
+})
+
+test('is as a new one is only while nothing has failed', () => {
+  const { breaker } = setUp({ consecutive_failures: 1 })
+  assert.equal(breaker.isPristine, true)
+  for (let times = 1; times <= 2; times++) {
+    fail(breaker, 1)
+    assert.equal(breaker.isPristine, false)
+  }
+  breaker.reset()
+  assert.equal(breaker.isPristine, true)
+})
+
 test('a reset closes it at once, and what is in flight counts no more', () => {
   const { breaker, clock } = setUp()
   fail(breaker, 6)

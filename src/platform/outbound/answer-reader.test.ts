@@ -61,6 +61,7 @@ test('chunks are read with what may stand around them', () => {
     body: '0123456789x',
   })
   assertReads(`${head}0\r\n\r\n`, { status: 200, body: '' })
+  assertReads(`${head}1a\t;\t\r\n${'x'.repeat(26)}\r\n0\r\n\r\n`, { status: 200, body: 'x'.repeat(26) })
 })
 
 test('interim answers are none', () => {
@@ -76,6 +77,11 @@ test('a body without a length ends with the connection', () => {
   }
   assert.equal(readOnce('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhel').reader.isEndedByClose, false)
   assert.equal(readOnce('HTTP/1.1 200 OK\r\n').reader.isEndedByClose, false)
+  // Chunks end with the last of them: a connection that closes before it has broken the answer off.
+  for (const chunks of ['', '5', '5\r\n', '5\r\nhello', '5\r\nhello\r\n', '5\r\nhello\r\n0\r\n']) {
+    const { reader } = readOnce(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${chunks}`)
+    assert.equal(reader.isEndedByClose, false, JSON.stringify(chunks))
+  }
 })
 
 test('the receiver says for how long it keeps the connection', () => {
@@ -84,6 +90,7 @@ test('the receiver says for how long it keeps the connection', () => {
   assert.equal(keeps(''), undefined)
   assert.equal(keeps('connection: keep-alive\r\nkeep-alive: timeout=5, max=100\r\n'), 5_000)
   assert.equal(keeps('keep-alive: max=100, timeout=7\r\n'), 7_000)
+  assert.equal(keeps('connection: foo\r\nkeep-alive: max=100,Timeout=8\r\n'), 8_000)
   assert.equal(keeps('Connection: Foo, CLOSE\r\nkeep-alive: timeout=5\r\n'), 0)
   assert.equal(keeps('connection: foo\r\nconnection: close\r\n'), 0)
   assert.equal(keeps('', '1.0'), 0)
@@ -104,12 +111,11 @@ test('what follows an answer makes it one that is not whole', () => {
   }
 })
 
-test('headers have lower-case names, and those that come twice are kept both', () => {
-  const { heads } = readOnce(
-    'HTTP/1.1 404 Gr\xfc\xdfe\r\nX-A: b\r\nx-a:  c\t\r\nX-Empty:\r\n__proto__: x\r\ncontent-length: 0\r\n\r\n',
-  )
+test('headers have lower-case names, and those that come more than once are kept all', () => {
+  const lines = 'X-A: b\r\nx-a:  c\t\r\nx-A: d:e\r\nX-Empty:\r\n__proto__: x\r\ncontent-length: 0\r\n'
+  const { heads } = readOnce(`HTTP/1.1 404 Gr\xfc\xdfe\r\n${lines}\r\n`)
   assert.equal(heads[0]?.statusText, 'Gr\xfc\xdfe')
-  const expected = { 'x-a': ['b', 'c'], 'x-empty': '', 'content-length': '0' }
+  const expected = { 'x-a': ['b', 'c', 'd:e'], 'x-empty': '', 'content-length': '0' }
   Object.defineProperty(expected, '__proto__', { value: 'x', writable: true, enumerable: true })
   assert.deepEqual({ ...heads[0]?.headers }, { ...expected })
 })
@@ -121,6 +127,9 @@ test('what is no answer is refused', () => {
     'SSH-2.0-OpenSSH_9.9\r\n',
     'HTTP/2.0 200 OK\r\n\r\n',
     'HTTP/1.1 20 OK\r\n\r\n',
+    'HTTP/1.1 2000 OK\r\n\r\n',
+    'HTTP/1.1 200OK\r\n\r\n',
+    'xHTTP/1.1 200 OK\r\n\r\n',
     'HTTP/1.1 099 OK\r\n\r\n',
     'HTTP/1.1  200 OK\r\n\r\n',
     'HTTP/1.1 200 O\0K\r\n\r\n',
@@ -176,9 +185,16 @@ test('a line goes on in the next one only where that changes nothing', () => {
     'content-length:\r\n 1',
     'Transfer-Encoding: gzip,\r\n\tchunked',
     'x: y\r\n z\r\ncontent-length: 1\r\n 1',
+    'x: y\r\nTransfer-Encoding: gzip,\r\n chunked',
   ]) {
     assert.throws(() => readOnce(`HTTP/1.1 200 OK\r\n${lines}\r\n\r\n`), { name: 'NoAnswer' }, JSON.stringify(lines))
   }
+})
+
+test('a header that goes on in further lines is one', () => {
+  const lines = 'x-content-length: a\r\n b\r\n\t  c\r\ny: d\r\n\te\r\ncontent-length: 0\r\n'
+  const { heads } = readOnce(`HTTP/1.1 200 OK\r\n${lines}\r\n`)
+  assert.deepEqual({ ...heads[0]?.headers }, { 'x-content-length': 'a b c', y: 'd e', 'content-length': '0' })
 })
 
 test('a trailer has headers, and none that says how long the body is', () => {
@@ -217,6 +233,17 @@ test('many interim answers before each of many answers are not too many', () => 
     reader.read(answer)
   }
   assert.equal(ends.length, 20)
+})
+
+test('a trailer behind each of many answers is not too long', () => {
+  const { reader, ends } = readOnce('')
+  const trailer = `x: ${'y'.repeat(900)}\r\n`.repeat(10)
+  const answer = Buffer.from(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n0\r\n${trailer}\r\n`)
+  for (let count = 0; count < 3; count++) {
+    reader.begin()
+    reader.read(answer)
+  }
+  assert.deepEqual(ends, [true, true, true])
 })
 
 test('a status line with half an end is refused at once, instead of being waited for', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { fromIpv4, parseIp, parseRange } from './ip-address.ts'
-import { createIpFilter } from './ip-filter.ts'
+import { createIpFilter, ipFilterOf } from './ip-filter.ts'
 
 const filter = createIpFilter([])
 
@@ -173,7 +173,10 @@ test('a name is not denied before it is resolved; what looks like an address and
     assert.equal(filter.isDenied(name), false, name)
   }
   const broken = ['256.0.0.1', '1.2.3.4.5', '08.0.0.1', '4294967296', '127.0.0.0x', 'example.1', '1..1', '0x100000000']
-  for (const text of [...broken, ':::', '::1::', '::ffff:0177.0.0.1', '[::1', '12345::', '1:2:3', '%eth0:1']) {
+  const tooLarge = ['8.256.8.8', '8.8.8.256', '8.8.65536', '8.16777216', '1.2.3.4.0']
+  const named = ['1.2.3.4.5.', 'example.1.', 'example.0XA', 'example.0xab.']
+  const ipv6 = [':::', '::1::', '::ffff:0177.0.0.1', '[::1', '12345::', '1:2:3', '%eth0:1']
+  for (const text of [...broken, ...tooLarge, ...named, ...ipv6]) {
     assert.equal(filter.isDenied(text), true, text)
   }
 })
@@ -264,6 +267,15 @@ test('what is opted in passes and nothing beside it', () => {
     const { isDenied } = createIpFilter([cidr])
     for (const text of passes) assert.equal(isDenied(text), false, `${cidr} ${text}`)
     for (const text of denied) assert.equal(isDenied(text), true, `${cidr} ${text}`)
+  }
+})
+
+test('a filter is known by its key', () => {
+  for (const cidrs of [[], ['10.0.0.0/8'], ['10.0.0.0/8', '::1']]) {
+    const again = ipFilterOf(createIpFilter(cidrs).key)
+    for (const host of ['10.1.2.3', '::1', '127.0.0.1', '8.8.8.8']) {
+      assert.equal(again.isDenied(host), createIpFilter(cidrs).isDenied(host), `${cidrs.join(' ')} ${host}`)
+    }
   }
 })
 

@@ -38,6 +38,26 @@ test('a request is written as HTTP/1.1 has it, and can be taken apart again', ()
   })
 })
 
+test('what is about the connection is said by nobody but us', () => {
+  const theirs = ['Host', 'Content-Length', 'Connection', 'Transfer-Encoding', 'Keep-Alive', 'Upgrade', 'Expect', 'TE']
+  const headers = [...theirs, 'HTTP2-Settings'].flatMap((name) => [name, 'x', name.toLowerCase(), 'x'])
+  const carried = requestBytes(requestOf({ headers }))
+  assert.equal(
+    Buffer.from(carried.bytes.subarray(0, carried.headBytes)).toString('latin1'),
+    'POST /in//box?a=b%20c HTTP/1.1\r\nhost: [::1]:8080\r\nconnection: keep-alive\r\ncontent-length: 4\r\n\r\n',
+  )
+  assert.deepEqual(requestParts(carried).headers, [])
+})
+
+test('blanks around a value, which HTTP/2 has no room for, are left out of the parts', () => {
+  const carried = requestBytes(requestOf({ headers: ['x-a', ' \t b  c\t ', 'x-b', '\td', 'x-c', '  '] }))
+  assert.deepEqual(requestParts(carried).headers, [
+    ['x-a', 'b  c'],
+    ['x-b', 'd'],
+    ['x-c', ''],
+  ])
+})
+
 test('a GET has no body, and says nothing of one', () => {
   const { bytes, headBytes } = requestBytes(requestOf({ method: 'GET', path: '/' }))
   assert.equal(bytes.length, headBytes)

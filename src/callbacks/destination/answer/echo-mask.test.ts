@@ -10,6 +10,7 @@ const SECRETS = {
   cookie: 'session=12345',
   'x-api-key': 'key-1234',
   'x-client-secret': Buffer.from('gehört mir').toString('latin1'),
+  'x-session-token': ' tok-5678 ',
 }
 
 function maskOf(headers: Record<string, string>) {
@@ -19,11 +20,16 @@ function maskOf(headers: Record<string, string>) {
 test('secret values are taken out of what a receiver says, as they were given and as JSON writes them', () => {
   const mask = maskOf(SECRETS)
   assert.ok(mask !== undefined)
-  const said = 'to/ken-1"x, Bearer abc.def, abc.def, session=12345, key-1234, gehört mir'
-  assert.equal(mask(said), Array(6).fill('[redacted]').join(', '))
+  const said = 'to/ken-1"x, Bearer abc.def, abc.def, session=12345, key-1234, gehört mir, tok-5678'
+  assert.equal(mask(said), Array(7).fill('[redacted]').join(', '))
   assert.equal(mask(JSON.stringify({ token: 'to/ken-1"x' })), '{"token":"[redacted]"}')
   assert.equal(mask('{"token":"to\\/ken-1\\"x"}'), '{"token":"[redacted]"}')
   assert.equal(mask('no such order'), 'no such order')
+})
+
+test('a secret that begins with another one goes as a whole', () => {
+  const mask = maskOf({ 'a-key': 'abcdef', 'b-key': 'abcdefghij', 'c-key': 'abcdef-klm' })
+  assert.equal(mask?.('abcdefghij, abcdef-klm, abcdef'), '[redacted], [redacted], [redacted]')
 })
 
 test('what a receiver takes out of credentials and cookies is secret by itself', () => {
@@ -35,6 +41,7 @@ test('what a receiver takes out of credentials and cookies is secret by itself',
     '{"lang":"de","session":"[redacted]"}, [redacted]',
   )
   assert.equal(maskOf({ authorization: 'Bearer abc' })?.('Bearer abc, Bearer, abc'), '[redacted], Bearer, abc')
+  assert.equal(maskOf({ authorization: 'Bearer  abcdef' })?.('no "abcdef" here'), 'no "[redacted]" here')
 })
 
 test('secret values are taken out however their signs were escaped', () => {
@@ -45,12 +52,15 @@ test('secret values are taken out however their signs were escaped', () => {
     '{"sent":"Basic dXNlcjpw+/\\u003d\\u003d","of":"run\\u003D42\\u0026s=\\"\\u00e9\\""}',
     JSON.stringify({ body: '{"sent":"dXNlcjpw+\\/\\u003d\\u003d","of":"run=42\\u0026s=\\"é\\""}' }),
     '<p>Basic dXNlcjpw&#43;&#x2F;&#x3D;&#61; of run&#x3D;42&amp;s=&quot;é&quot;</p>',
+    '<p>Basic dXNlcjpw&#43;/== of run=42&AMP;s=&QUOT;é&QUOT;</p>',
     'Basic%20dXNlcjpw%2B%2f%3D%3D of run%3D42%26s%3D%22%C3%A9%22',
   ]) {
     const shown = mask(said)
     assert.equal(shown.split('[redacted]').length, 3, shown)
     assert.doesNotMatch(shown, /dXNl|42/)
   }
+  const path = 'C:\\\\share'
+  assert.equal(maskOf({ 'x-key': path })?.(JSON.stringify({ path })), '{"path":"[redacted]"}')
   for (const said of ['{"a":"\\u003d"}', 'a &amp; b', '100%25 %ff', '&#x110000;', `${'\\'.repeat(20_000)}u`]) {
     assert.equal(mask(said), said.slice(0, 16 * 1024))
   }
@@ -95,6 +105,8 @@ test('a secret that is cut in two shows nothing of its first part', () => {
   const mask = maskOf({ 'temporal-callback-token': long, 'x-key': 'short-secret' })
   assert.equal(mask?.(long.repeat(4)), '[redacted][redacted]')
   assert.equal(mask?.('refused: short-sec'), 'refused: [redacted]')
+  assert.equal(mask?.('short-sec'), '[redacted]')
+  assert.equal(mask?.('x short-short-'), 'x short-[redacted]')
   assert.equal(mask?.('refused: short-sec of yours, short'), 'refused: short-sec of yours, short')
   const bearer = maskOf({ authorization: 'Bearer abcdef.ghijkl' })
   assert.equal(bearer?.('not understood: Bearer'), 'not understood: Bearer')

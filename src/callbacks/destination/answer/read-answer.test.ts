@@ -14,12 +14,14 @@ interface Given {
   headers?: Record<string, string>
   body?: unknown
   bodyProblem?: string
+  isLate?: boolean
 }
 
-function answerOf(status: number, { text = '', headers = {}, body = '', bodyProblem }: Given = {}): Answer {
+function answerOf(status: number, given: Given = {}): Answer {
+  const { text = '', headers = {}, body = '', bodyProblem, isLate } = given
   const bytes = body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
   const all = typeof body === 'string' || body instanceof Uint8Array ? headers : { ...JSON_TYPE, ...headers }
-  return { status, statusText: text, headers: all, body: bytes, bodyProblem }
+  return { status, statusText: text, headers: all, body: bytes, bodyProblem, ...(isLate && { isLate }) }
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -181,7 +183,13 @@ test('an answer whose body is too large or breaks off is worth another try', () 
   for (const status of [400, 410, 500]) {
     const verdict = read(status, { bodyProblem: 'response body is larger than 65536 bytes' })
     assert.deepEqual([verdict.result, verdict.message], ['retryable', 'response body is larger than 65536 bytes'])
+    assert.equal(verdict.label, 'unknown-error')
   }
+})
+
+test('an answer that breaks off may still say when to come again, and is a timeout when it took too long', () => {
+  const verdict = read(503, { bodyProblem: 'too late', isLate: true, headers: { 'retry-after': '7' } })
+  assert.deepEqual([verdict.label, verdict.retryAfterMs], ['request-timeout', 7000])
 })
 
 test('messages are cut at 4 KiB and hold nothing that cannot be stored', () => {
@@ -221,6 +229,12 @@ test('Retry-After is taken as seconds or date on what is tried again, at most th
     ['Thu, 01 Foo 2026 12:00:30 GMT', undefined],
     ['Thu, 01 Jan 2026 25:00:30 GMT', undefined],
     ['Thu, 01 Jan 2026 12:00:30 CET', undefined],
+    ['Thu, 00 Jan 2026 12:00:30 GMT', undefined],
+    ['Thu, 32 Jan 2026 12:00:30 GMT', undefined],
+    ['Thu, 01 Jan 2026 24:00:30 GMT', undefined],
+    ['Thu, 01 Jan 2026 12:60:30 GMT', undefined],
+    ['Thu, 01 Jan 2026 12:00:61 GMT', undefined],
+    ['Thu, 01 Jan 2026 12:00:60 GMT', 60_000],
   ]
   for (const [text, delayMs] of cases) {
     for (const status of [429, 503, 500, 302]) {
@@ -232,6 +246,31 @@ test('Retry-After is taken as seconds or date on what is tried again, at most th
   }
   const body = handlerError({ type: 'UNAVAILABLE', retryableOverride: true })
   assert.equal(read(400, { headers: { 'retry-after': '5' }, body }).retryAfterMs, 5000)
+})
+
+test('Retry-After names any day of the year, in each of its three forms', () => {
+  const last = Date.UTC(2026, 11, 31, 23, 59, 59)
+  for (let month = 0; month < 12; month++) {
+    const at = new Date(Date.UTC(2026, month + 1, 0, 23, 59, 59))
+    const [, day, name] = at.toUTCString().split(' ')
+    for (const text of [
+      at.toUTCString(),
+      `Thursday, ${day}-${name}-26 23:59:59 GMT`,
+      `Thu ${name} ${day} 23:59:59 2026`,
+    ]) {
+      const answer = answerOf(503, { headers: { 'retry-after': text } })
+      const { retryAfterMs } = readAnswer(answer, NOW, Number.MAX_SAFE_INTEGER)
+      assert.equal(retryAfterMs, at.getTime() - NOW / 1000, text)
+    }
+  }
+  // Two digits of a year: the one of that ending which is not more than fifty years ahead.
+  const delayOf = (year: string) => {
+    const headers = { 'retry-after': `Thursday, 31-Dec-${year} 23:59:59 GMT` }
+    return readAnswer(answerOf(503, { headers }), NOW, Number.MAX_SAFE_INTEGER).retryAfterMs
+  }
+  assert.equal(delayOf('26'), last - NOW / 1000)
+  assert.equal(delayOf('76'), Date.UTC(2076, 11, 31, 23, 59, 59) - NOW / 1000)
+  assert.equal(delayOf('77'), 0)
 })
 
 test('whatever a receiver answers is read into one of three results', () => {
@@ -268,6 +307,8 @@ test('an error instead of an answer is worth another try and keeps its text', ()
     [new DOMException('timed out', 'TimeoutError'), 'timed out', 'request-timeout'],
     [new Error('outer', { cause: Object.assign(new Error('x'), { code: 'ETIMEDOUT' }) }), 'outer', 'request-timeout'],
     [Object.assign(new Error('Headers'), { code: 'UND_ERR_HEADERS_TIMEOUT' }), 'Headers', 'request-timeout'],
+    [Object.assign(new Error('Connect'), { code: 'UND_ERR_CONNECT_TIMEOUT' }), 'Connect', 'request-timeout'],
+    [Object.assign(new Error('Body'), { code: 'UND_ERR_BODY_TIMEOUT' }), 'Body', 'request-timeout'],
     ['no error at all', 'the request failed', 'unknown-error'],
     [undefined, 'the request failed', 'unknown-error'],
   ]

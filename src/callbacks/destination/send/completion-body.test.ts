@@ -122,6 +122,13 @@ test('metadata that would become a bad header is found, other metadata is left a
   }
 })
 
+test('metadata may become headers of as many bytes as headers may have', () => {
+  const payload = payloadOf({ encoding: 'unknown/nexus-content', type: 'text/plain' })
+  const bytes = 'content-type'.length + 'text/plain'.length
+  assert.equal(findMetadataProblem(payload, bytes), undefined)
+  assert.match(findMetadataProblem(payload, bytes - 1) ?? '', /header size is 22 bytes/)
+})
+
 test('metadata that would become a header has to be text; what is sent as it is need not be', () => {
   const broken = new Uint8Array([0x61, 0xff, 0xfe])
   const withBytes = (metadata: Record<string, string>, key: string) => {
@@ -258,6 +265,20 @@ test('every kind of failure keeps all of its members', () => {
   }
 })
 
+test('every reason why nothing was tried again, and every kind of timeout, has its name', () => {
+  const retryStates = 'IN_PROGRESS NON_RETRYABLE_FAILURE TIMEOUT MAXIMUM_ATTEMPTS_REACHED RETRY_POLICY_NOT_SET'
+  for (const [at, name] of `${retryStates} INTERNAL_SERVER_ERROR CANCEL_REQUESTED`.split(' ').entries()) {
+    const activity = { scheduledEventId: 0n, startedEventId: 0n, identity: '', activityId: '', retryState: at + 1 }
+    const { details } = failed(failureOf({ failureInfo: infoOf('activityFailureInfo', activity) })).json
+    assert.deepEqual(details.activityFailureInfo, { retryState: `RETRY_STATE_${name}` })
+  }
+  for (const [at, name] of ['START_TO_CLOSE', 'SCHEDULE_TO_START', 'SCHEDULE_TO_CLOSE', 'HEARTBEAT'].entries()) {
+    const failureInfo = infoOf('timeoutFailureInfo', { timeoutType: at + 1 })
+    const { details } = failed(failureOf({ failureInfo })).json
+    assert.deepEqual(details.timeoutFailureInfo, { timeoutType: `TIMEOUT_TYPE_${name}` })
+  }
+})
+
 test('payloads inside a failure are written canonically, never in short', () => {
   const encodedAttributes = {
     ...payloadOf({ encoding: 'json/plain' }, '{"a":1}'),
@@ -281,6 +302,7 @@ test('durations have 0, 3, 6 or 9 digits', () => {
     [0n, 1, '0.000000001s'],
     [1n, 100_000, '1.000100s'],
     [-1n, -500_000_000, '-1.500s'],
+    [-1n, 0, '-1s'],
     [0n, -20_000_000, '-0.020s'],
   ]
   for (const [seconds, nanos, text] of cases) {

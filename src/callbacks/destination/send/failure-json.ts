@@ -40,13 +40,13 @@ const MESSAGES: Record<string, WriteValue> = {
   workflowExecution: membersJson,
 }
 
-export function failureJson(failure: Failure): JsonObject {
-  const { message, source, stackTrace, cause, encodedAttributes, failureInfo } = failure
+/** Of one failure alone: whoever writes it adds its cause. */
+export function failureJson(failure: Omit<Failure, 'cause'>): JsonObject {
+  const { message, source, stackTrace, encodedAttributes, failureInfo } = failure
   const json: JsonObject = {}
   if (message !== '') json.message = message
   if (source !== '') json.source = source
   if (stackTrace !== '') json.stackTrace = stackTrace
-  if (cause !== undefined) json.cause = failureJson(cause)
   if (encodedAttributes !== undefined) json.encodedAttributes = payloadJson(encodedAttributes)
   if (failureInfo.case !== undefined) json[failureInfo.case] = membersJson(failureInfo.value)
   return json

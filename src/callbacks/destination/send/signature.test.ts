@@ -51,6 +51,12 @@ test('reads back every secret of 24 to 64 bytes', () => {
   )
 })
 
+test('the shortest and the longest secret are taken', () => {
+  for (const length of [24, 64]) {
+    assert.equal(readSigningSecret(`whsec_${Buffer.alloc(length, 1).toString('base64')}`).length, length)
+  }
+})
+
 test('refuses what is no secret and does not repeat it', () => {
   const encoded = SECRET.slice(6)
   for (const text of [
