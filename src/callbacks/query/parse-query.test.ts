@@ -178,6 +178,8 @@ test('what is not supported is refused by name and place', () => {
   fails('AND', 1, /a field/)
   fails("K = 'a", 5, /never closed/)
   fails("K = '😀' AND x = 1", 13, /no field "x"/)
+  fails(`${'x'.repeat(40)} = 1`, 1, /no field "x{40}" /)
+  fails(`${'𝐱'.repeat(41)} = 1`, 1, /no field "𝐱{40}…" /u)
 })
 
 test('values that no database could hold are refused', () => {

@@ -177,6 +177,21 @@ test('bytes are read in both alphabets, with and without padding', () => {
   }
 })
 
+test('a duration beyond ten thousand years is refused wherever it stands, and so is what only looks like one', () => {
+  const readDelay = (nextRetryDelay: string) => {
+    const { failureInfo } = readMessage(FailureSchema, { applicationFailureInfo: { nextRetryDelay } })
+    return failureInfo.case === 'applicationFailureInfo' ? failureInfo.value.nextRetryDelay : assert.fail()
+  }
+  assert.equal(readDelay('-315576000000s')?.seconds, -315_576_000_000n)
+  for (const text of ['315576000001s', '-315576000001s', ' 1s', '1s ', '1.s', '0.0000000001s', '1m', 's']) {
+    assert.match(
+      refusal(() => readDelay(text)),
+      /10,000 years/,
+      text,
+    )
+  }
+})
+
 test('times and durations are read and written as RFC 3339 and seconds', () => {
   const json = {
     createTime: '2026-01-31T12:00:00Z',

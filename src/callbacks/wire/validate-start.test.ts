@@ -116,6 +116,7 @@ const STEPS: { row: string; wrong: Json; words: string[]; code?: ErrorCode; rule
   { row: '10', wrong: nexus({ header: { '': '' } }), words: ['header'] },
   { row: '10', wrong: nexus({ header: { [long(9000)]: 'a\r\nb' } }), words: ['header', 'CR'] },
   { row: '10', wrong: nexus({ header: { a: 'a\nb' } }), words: ['header "a"', 'LF'] },
+  { row: '10', wrong: nexus({ header: { a: 'a\rb' } }), words: ['header "a"', 'CR'] },
   { row: '10', wrong: nexus({ header: { a: 'a\0b' } }), words: ['header "a"', 'NUL'] },
   { row: '17.9', wrong: nexus({ token: 'a\tb' }), words: ['token', 'control characters'] },
   { row: '10', wrong: nexus({ header: { a: 'a\u0001b' } }), words: ['header "a"', 'control characters'] },
