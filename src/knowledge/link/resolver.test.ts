@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import type { Note, NoteRef, Project } from '../note/note.ts'
+import { NAME_KINDS } from '../tables.ts'
 import { nameKey } from '../text/name/name-key.ts'
 import { permalinkFor, slug } from '../text/name/slug.ts'
 import { type Ask, askedKeys } from './ask.ts'
@@ -14,22 +15,27 @@ const RENAMED: Project = { ...MAIN, formerPermalinks: 'was/earlier' }
 interface Sample {
   note: NoteRef
   aliases: string[]
+  /** What it was called before. */
+  former: [kind: number, value: string][]
 }
 
 let nextId = 1
 
-function sample(path: string, more: Partial<NoteRef> & { aliases?: string[] } = {}): Sample {
+function sample(path: string, more: Partial<NoteRef> & Partial<Omit<Sample, 'note'>> = {}): Sample {
   const id = nextId++
   const external_id = `00000000-0000-4000-8000-${String(id).padStart(12, '0')}`
-  const { aliases = [], ...names } = more
+  const { aliases = [], former = [], ...names } = more
   const title = path.slice(path.lastIndexOf('/') + 1).replace(/\.md$/, '')
   const permalink = permalinkFor(MAIN, path, external_id, true)
-  return { note: { id, external_id, title, permalink, file_path: path, ...names }, aliases }
+  return { note: { id, external_id, title, permalink, file_path: path, ...names }, aliases, former }
 }
 
 /** As the store finds names: by key alone. */
 function choosing(samples: readonly Sample[], ask: Ask, options?: ChooseOptions, project = MAIN) {
-  const names = samples.flatMap(({ note, aliases }) => namesOf(note, aliases).map((name) => ({ ...note, ...name })))
+  const names = samples.flatMap(({ note, aliases, former }) => {
+    const before = former.map(([kind, value]) => ({ kind, value, key: nameKey(value) }))
+    return [...namesOf(note, aliases), ...before].map((name) => ({ ...note, ...name }))
+  })
   const index = Map.groupBy(names, ({ key }) => key)
   return choose(project, ask, namesWith(index, askedKeys(project, ask)), options)
 }
@@ -142,6 +148,42 @@ describe('which note a text means', () => {
     assert.equal(pathFor(notes, 'Unknown#x'), null)
     assert.equal(pathFor(notes, 'C# guide#part'), 'C# guide.md')
     assert.equal(pathFor(notes, 'C# guide#part#deeper'), 'C.md')
+  })
+
+  test('a path that a note had before leads to it, as written or from the folder of the source', () => {
+    const moved = sample('z/New.md', { permalink: null, former: [[NAME_KINDS.retiredPath, 'a/b/Old.md']] })
+    const other = sample('z/Other.md', { permalink: null, former: [[NAME_KINDS.retiredPath, 'A/b/old.md']] })
+    for (const notes of [[moved], [other, moved]]) {
+      assert.equal(pathFor(notes, 'a/b/Old.md'), 'z/New.md')
+      assert.equal(pathFor(notes, 'a/b/Old'), 'z/New.md')
+      assert.equal(pathFor(notes, 'b/Old', 'a/log.md'), 'z/New.md')
+      assert.equal(pathFor(notes, 'b/Old.md', 'a/log.md'), 'z/New.md')
+      assert.equal(pathFor(notes, 'a/b/Old', null, { withRetired: false }), null)
+    }
+    assert.equal(pathFor([moved], 'A/B/OLD'), 'z/New.md')
+    assert.equal(pathFor([moved, other], 'A/B/OLD'), null, 'both could be meant')
+    assert.equal(pathFor([moved], 'a/b-/old'), null, 'found by its key, and yet another path')
+  })
+
+  test('a name that a note has comes before one that another note had', () => {
+    const former = sample('x.md', { permalink: null, former: [[NAME_KINDS.retiredTitle, 'C# guide']] })
+    assert.equal(pathFor([former], 'C# guide'), 'x.md')
+    assert.equal(pathFor([former, sample('C.md')], 'C# guide'), 'C.md')
+  })
+
+  test('a title with colons is found by the slash that links have for them, letter by letter', () => {
+    const notes = [sample('x.md', { title: 'std::vector', permalink: null })]
+    assert.equal(pathFor(notes, 'std/vector'), 'x.md')
+    assert.equal(pathFor(notes, 'std/Vector'), null)
+  })
+
+  test('what was sent is read as it is before anything is cut off it', () => {
+    const sent = (text: string): Ask => ({ ...ask('Plan'), sent: text })
+    const notes = [sample('Plan.md'), sample('b.md', { aliases: ['Plan | B'] }), sample('c.md', { title: 'Plan|C' })]
+    for (const [text, path] of Object.entries({ 'plan | b': 'b.md', 'Plan|C': 'c.md', 'Plan|D': 'Plan.md' })) {
+      const choice = choosing(notes, sent(text))
+      assert.equal(choice !== null && 'note' in choice && choice.note.file_path, path, text)
+    }
   })
 
   test('the name of this project before a title means this project', () => {

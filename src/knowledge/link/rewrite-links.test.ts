@@ -21,6 +21,14 @@ test('links in headings, lists, quotes and tables are rewritten, with whatever l
   assert.deepEqual(renamed(body), { body: body.replaceAll('[[Old', '[[new/Name'), count: 5 })
 })
 
+test('a lone carriage return ends a line, too', () => {
+  assert.equal(
+    renamed('one\r\rtwo [[Old]]\rthree\n\n- [[Old]]').body,
+    'one\r\rtwo [[new/Name]]\rthree\n\n- [[new/Name]]',
+  )
+  assert.deepEqual(renamed('```\r[[Old]]\r```\r[[Old]]'), { body: '```\r[[Old]]\r```\r[[new/Name]]', count: 1 })
+})
+
 test('code and comments stay as they are', () => {
   const body =
     '`[[Old]]` ``[[Old]]``\n\n```\n[[Old]]\n```\n\n    [[Old]]\n\n<!-- [[Old]] -->\n\n<div>\n[[Old]]\n</div>\n'

@@ -47,6 +47,7 @@ test('takes only one empty line from the body', () => {
   assert.equal(splitText('---\na: 1\n---\ntext').body, 'text')
   assert.equal(splitText('---\na: 1\n---\n \ntext').body, ' \ntext')
   assert.equal(splitText('---\na: 1\n---').body, '')
+  assert.equal(splitText('---\na: 1\n---\n\rtext').body, '\rtext')
 })
 
 test('finds the opening fence behind blank lines, with blanks after it', () => {
@@ -63,6 +64,9 @@ test('takes a fence that is not closed, not first or not alone for body', () => 
     '---\na: 1\n--- x\n ---\n',
     '---\\ntitle: T\\n---\\n',
     '--- title: T ---',
+    'abc\na: 1\n---\n\ntext',
+    '***\na: 1\n---\n\ntext',
+    '---\ra: 1\n---\n',
     '---',
     '',
   ]) {

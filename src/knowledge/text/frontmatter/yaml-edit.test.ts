@@ -60,7 +60,12 @@ test('adds a key where another one is replaced or goes, and keeps what stands ar
   assert.equal(editYaml(typed, { permalink: 'p', tags: null }), expected)
 })
 
+test('empties a key without taking it away, whether it was there or not', () => {
+  assert.equal(editYaml('a: [1]\nb: 2 # two\n', { b: 5 }, ['a', 'z']), 'a: null\nb: 5 # two\nz: null\n')
+})
+
 test('fills a key that has no value yet', () => {
+  assert.equal(editYaml('? a\nb: 1\n', { a: 'x' }), 'a: x\nb: 1\n')
   assert.equal(editYaml('a:\n# about b\nb: 1\n', { a: 'x' }), 'a: x\n# about b\nb: 1\n')
 })
 
