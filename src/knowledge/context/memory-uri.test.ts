@@ -8,6 +8,7 @@ test('the scheme and the slashes around a memory address are optional', () => {
     assert.equal(memoryName(uri), 'docs/plan')
   }
   assert.equal(memoryName('memory://docs/*'), 'docs/*')
+  assert.equal(memoryName('docs/Cafe\u0301'), 'docs/Caf\u00e9')
 })
 
 test('a memory address that could not be one is refused', () => {
@@ -19,6 +20,9 @@ test('a memory address that could not be one is refused', () => {
     'memory://memory://x',
     'a//b',
     'a<b',
+    'a>b',
+    'a\u007fb',
+    ' / / ',
     'a"b',
     'a|b',
     'a?b',
@@ -30,6 +34,7 @@ test('a memory address that could not be one is refused', () => {
       uri,
     )
   }
+  assert.equal(memoryName('x'.repeat(1_000)).length, 1_000)
   assert.throws(
     () => memoryName('x'.repeat(1_001)),
     (error) => isAppError(error, 'unprocessable'),

@@ -24,6 +24,12 @@ const DAYS_AGO: [text: string, days: number][] = [
   ['48h', 2],
   ['1y', 365],
   ['365d', 365],
+  ['2 wks', 14],
+  ['3mo', 90],
+  ['1 yr', 365],
+  ['36 hrs ago', 1.5],
+  ['2880 min', 2],
+  ['172800 secs', 2],
   ['yesterday', 1],
   ['2026-06-01', 14 + 1.5 / 24],
   ['2026-06-01T01:30', 14],
@@ -37,7 +43,7 @@ test('a timeframe says when it began', () => {
 })
 
 test('a timeframe reaches back a day at least', () => {
-  for (const text of ['today', 'now', '1h', '5m', '30 minutes ago', '0d', '2026-06-15']) {
+  for (const text of ['today', 'now', 'an hour ago', 'zero days', '1h', '5m', '30 minutes ago', '0d', '2026-06-15']) {
     assert.equal(NOW - sinceOf(text, NOW), DAY, text)
   }
 })
@@ -52,6 +58,14 @@ test('a timeframe in the future, too long ago or without a meaning is refused', 
       text,
     )
   }
+})
+
+test('whoever asks for the future is told that it is none', () => {
+  for (const text of ['tomorrow', 'in 3 days', 'next week', '2 days from now', '2027-01-01']) {
+    assert.throws(() => sinceOf(text, NOW), /must not lie in the future/, text)
+  }
+  for (const text of ['abc', '7', 'tomorrowish', 'next'])
+    assert.throws(() => sinceOf(text, NOW), /not understood/, text)
 })
 
 test('today began at midnight', () => {

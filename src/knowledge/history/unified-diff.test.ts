@@ -23,6 +23,20 @@ test('changes far from one another stand in hunks of their own', () => {
   assert.equal(text.match(/^@@/gm)?.length, 2)
 })
 
+test('changes whose lines around them touch stand in one hunk', () => {
+  const lines = Array.from({ length: 30 }, (_, index) => `${index}\n`)
+  const hunks = (second: number) =>
+    diff(lines.join(''), lines.with(2, 'x\n').with(second, 'y\n').join('')).match(/^@@.*/gm)
+  assert.deepEqual(hunks(9), ['@@ -1,13 +1,13 @@'])
+  assert.deepEqual(hunks(10), ['@@ -1,6 +1,6 @@', '@@ -8,7 +8,7 @@'])
+})
+
+test('lines that came and lines that went are counted', () => {
+  const after = { label: 'b', text: '1\nx\ny\n4\n5\n6\n7\n8\n9\nz\n' }
+  const { added, removed } = atOnce(unifiedDiff({ label: 'a', text: '1\n2\n4\n5\n6\n7\n8\n9\n10\n11\n12\n' }, after))
+  assert.deepEqual([added, removed], [3, 4])
+})
+
 test('a missing line end is a difference and is named', () => {
   assert.equal(diff('a', 'a\n'), '--- a\n+++ b\n@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n')
 })
@@ -41,8 +55,8 @@ test('equal texts have no difference', () => {
 })
 
 test('a label never adds a line', () => {
-  const { text } = atOnce(unifiedDiff({ label: 'a\n+++ x', text: '1\n' }, { label: 'b', text: '2\n' }))
-  assert.equal(text.split('\n')[1], '+++ b')
+  const { text } = atOnce(unifiedDiff({ label: 'a\r\n+++ x', text: '1\n' }, { label: 'b', text: '2\n' }))
+  assert.deepEqual(text.split(/[\r\n]+/).slice(0, 2), ['--- a  +++ x', '+++ b'])
 })
 
 const lines = fc.array(fc.constantFrom('a\n', 'b\n', 'c\n', 'd\n', '\n'), { maxLength: 40 })

@@ -4,10 +4,12 @@ import { findPhrase, paragraphAt, snippet } from './snippet.ts'
 
 test('a snippet is one line, and cuts are shown and made between words', () => {
   assert.equal(snippet('a\n  b [[X]]\tc', 6, 5), 'a b [[X]] c')
-  const long = `${'left '.repeat(50)}[[X]]${' right'.repeat(50)}`
-  const cut = snippet(long, 250, 5)
-  assert.match(cut, /^…(left )+\[\[X\]\]( right)+…$/)
-  assert.ok(cut.length < 260)
+  const long = `${'leftward '.repeat(50)}[[X]]${' right-hand'.repeat(50)}`
+  const cut = snippet(long, 450, 5)
+  assert.match(cut, /^…(leftward )+\[\[X\]\]( right-hand)+…$/)
+  assert.ok(cut.length > 200 && cut.length < 260)
+  assert.equal(snippet(`[[X]]${' y'.repeat(200)}`, 0, 5), `[[X]]${' y'.repeat(60)}…`)
+  assert.equal(snippet(`${'y '.repeat(200)}[[X]]`, 400, 5), `…${'y '.repeat(59)}[[X]]`)
 })
 
 test('a text without blanks is cut somewhere, never through half a character', () => {
@@ -28,6 +30,8 @@ test('a phrase is found whatever its case and blanks, but not inside of words', 
   assert.equal(findPhrase('A cold\n BREW.', 'Cold Brew')?.at, 2)
   assert.equal(findPhrase('cold brews, cold brew', 'cold brew')?.at, 12)
   assert.equal(findPhrase('scold brew', 'cold brew'), null)
+  assert.equal(findPhrase('cold brew2 4cold brew _cold brew', 'cold brew'), null)
+  assert.equal(findPhrase('x(cold) brew-y', '(cold)  brew')?.at, 1)
   assert.equal(findPhrase('关于测试文档', '测试')?.at, 2)
   assert.equal(findPhrase('ພາສາລາວ', 'ລາວ')?.at, 4)
   assert.equal(findPhrase('ភាសាខ្មែរ', 'ខ្មែរ')?.at, 4)
