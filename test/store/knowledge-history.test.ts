@@ -3,13 +3,15 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { decodeChangesCursor, encodeChangesCursor } from '../../src/knowledge/history/changes-cursor.ts'
 import { type ChangesPage, readChanges } from '../../src/knowledge/history/changes-feed.ts'
+import { ChangesWatch } from '../../src/knowledge/history/changes-watch.ts'
 import { purgeHistory } from '../../src/knowledge/history/history-jobs.ts'
-import { listChanges, recordChange } from '../../src/knowledge/history/store-changes.ts'
+import { lastChanges, listChanges, recordChange } from '../../src/knowledge/history/store-changes.ts'
 import { keepRevision, listRevisions } from '../../src/knowledge/history/store-revisions.ts'
 import { deleteTrash, findTrashed, listTrash, trashNote } from '../../src/knowledge/history/store-trash.ts'
 import type { NoteWithContent, Project } from '../../src/knowledge/note/note.ts'
 import { lockProject } from '../../src/knowledge/project/store-project-lock.ts'
 import type { UserId } from '../../src/platform/auth/principal.ts'
+import { Bell } from '../../src/platform/clock/bell.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
@@ -255,6 +257,45 @@ eachDatabase('the feed of changes', (context) => {
       assert.ok(told - before <= 2, `${told - before} went on at once`)
     }
     await Promise.all(waiting)
+  })
+
+  test('all who wait are looked after by one question', async () => {
+    const clock = new FakeClock()
+    const db = await context.open()
+    const [project, other] = [await addProject(db, 'main'), await addProject(db, 'other')]
+    await change(db, project, plainNote(project, 1), 'updated')
+    const last = await lastChanges(db, [project.id, other.id])
+    assert.deepEqual([...last.values()].sort(), [0, (await listChanges(db, project.id, BEGINNING, 1))[0]?.seq])
+    let asked = 0
+    const counted = new Proxy(db, {
+      get(target, key) {
+        if (key === 'run') asked++
+        const value: unknown = Reflect.get(target, key, target)
+        return typeof value === 'function' ? value.bind(target) : value
+      },
+    })
+    const watch = new ChangesWatch({ db: counted, clock })
+    const waitFor = ({ id }: Project, after: number) => {
+      const bell = new Bell(clock)
+      const leave = watch.add({ projectId: id, after, bell })
+      return bell.rings(never).finally(leave)
+    }
+    const waiting = [project, other].flatMap(({ id }) => Array(10).fill({ id, after: last.get(id) }))
+    const rung: number[] = []
+    const all = waiting.map(({ id, after }) => waitFor({ id } as Project, after).then(() => rung.push(id)))
+    // It does not know of the change before.
+    const late = waitFor(project, BEGINNING)
+    await clock.advance(500)
+    await late
+    assert.deepEqual([asked, rung], [1, []])
+    await change(db, other, plainNote(other, 2), 'updated')
+    await clock.advance(500)
+    await Promise.all(all.slice(10))
+    assert.deepEqual([asked, rung], [2, Array(10).fill(other.id)])
+    await change(db, project, plainNote(project, 3), 'updated')
+    await clock.advance(500)
+    await Promise.all(all)
+    assert.equal(asked, 3)
   })
 
   test('who waits in vain gets an empty answer when the time is over, or at once when it goes away', async () => {

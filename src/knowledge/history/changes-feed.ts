@@ -6,6 +6,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import { requireProject } from '../project/look-up.ts'
 import { decodeChangesCursor, encodeChangesCursor } from './changes-cursor.ts'
+import { watchOf } from './changes-watch.ts'
 import { CHANGES_TOPIC, hasReached, lastChange, listChanges, type RecordedChange } from './store-changes.ts'
 
 /** A place in the order of changes, and the restore since which that order holds. */
@@ -45,8 +46,6 @@ const DAY_MS = 86_400_000
 export const TOMBSTONES_KEPT_MS = 90 * DAY_MS
 // Times of other processes may differ from ours; they are forgotten this much later.
 export const TOMBSTONES_SPARE_MS = DAY_MS
-// PostgreSQL tells nobody of changes.
-const LOOK_EVERY_MS = 500
 // One change wakes all who wait, and each of them asks again at once. Node takes one new connection in a turn: turns must be short.
 const WOKEN_PER_TURN = 2
 const goOn = beginInTurns(WOKEN_PER_TURN)
@@ -65,10 +64,11 @@ export async function readChanges(
 
 /** The same behind a place in the order of changes. */
 export async function changesAfter(
-  { db, clock }: FeedDeps,
+  deps: FeedDeps,
   { projectId, after, limit, waitMs }: PageQuestion & { after: Position },
   signal: AbortSignal,
 ): Promise<ChangesPage> {
+  const { db, clock } = deps
   const endsAt = clock.elapsedMs() + waitMs
   for (;;) {
     const project = await requireProject(db, projectId)
@@ -77,15 +77,18 @@ export async function changesAfter(
     const unsubscribe = db.subscribe(CHANGES_TOPIC, (body) => {
       if (body === '' || body === String(project.id)) bell.ring()
     })
+    let leave: (() => void) | undefined
     try {
       const toldAt = clock.now()
       const rows = await listChanges(db, project.id, after.seq, limit + 1)
       const leftMs = endsAt - clock.elapsedMs()
       if (rows.length > 0 || leftMs <= 0 || signal.aborted) return pageOf(rows, limit, after, toldAt)
-      bell.ringIn(db.engine === 'sqlite' ? leftMs : Math.min(leftMs, LOOK_EVERY_MS))
+      bell.ringIn(leftMs)
+      if (db.engine === 'postgres') leave = watchOf(deps).add({ projectId: project.id, after: after.seq, bell })
       await bell.rings(signal)
       await new Promise<void>((begin) => goOn({ isGone: () => false, begin }))
     } finally {
+      leave?.()
       unsubscribe()
       bell.stop()
     }

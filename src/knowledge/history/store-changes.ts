@@ -2,6 +2,7 @@
 import { type Selectable, sql } from 'kysely'
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import { numbersIn } from '../../platform/storage/json-list.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Note, Project } from '../note/note.ts'
 import type { NoteChange, NoteChangesTable } from '../tables.ts'
@@ -80,6 +81,18 @@ const lastOfProject = statement<{ projectId: number }, { last: number | null }>(
 export async function lastChange(reader: Reader, projectId: number): Promise<number> {
   const [row] = await reader.run(lastOfProject, { projectId })
   return row?.last ?? 0
+}
+
+const lastOfProjects = statement<{ projectIds: string }, { id: number; last: number | null }>(
+  (_query, p, engine) => sql`
+    select p.id, (select max(c.seq) from note_changes c where c.project_id = p.id) as last
+    from projects p where p.id in ${numbersIn(engine, p('projectIds'))}`,
+)
+
+/** The same of several projects, by their numbers. */
+export async function lastChanges(reader: Reader, projectIds: readonly number[]): Promise<Map<number, number>> {
+  const rows = await reader.run(lastOfProjects, { projectIds: JSON.stringify(projectIds) })
+  return new Map(rows.map(({ id, last }) => [id, last ?? 0]))
 }
 
 /** Whether this database has handed out such a number: one that was put back to an earlier state may not have. */
