@@ -20,7 +20,6 @@ export const ERROR_CODES = {
   permission_denied: { http: 403, rpc: 7, retryable: false, meaning: 'The credentials do not allow this.' },
   not_found: { http: 404, rpc: 5, retryable: false, meaning: 'There is no such resource, or it is not yours to see.' },
   method_not_allowed: { http: 405, rpc: 12, retryable: false, meaning: 'The path exists, the method does not.' },
-  not_acceptable: { http: 406, rpc: 3, retryable: false, meaning: 'The wanted representation is not available.' },
   request_timeout: { http: 408, rpc: 4, retryable: true, meaning: 'The request did not arrive in time.' },
   conflict: { http: 409, rpc: 6, retryable: false, meaning: 'Something with that identity exists already.' },
   aborted: { http: 409, rpc: 10, retryable: true, meaning: 'A concurrent change won; read again and repeat.' },
