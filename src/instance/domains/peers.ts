@@ -1,12 +1,17 @@
 import { isIP } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { InstanceSettings } from '../settings.ts'
 import { normaliseDomain } from './normalise-domain.ts'
+import { sortInTurns } from './sort-in-turns.ts'
 import { readCallbackHosts } from './store-callback-hosts.ts'
 import { readDomainNames } from './store-named-domains.ts'
 
 /** Names that mean something only where they are used, or nothing at all. */
 const NOT_PUBLIC = ['local', 'localhost', 'internal', 'test', 'example', 'invalid', 'onion', 'home.arpa']
+
+// There may be very many of them.
+const NAMES_PER_TURN = 5_000
 
 /** Whether a normalised name may be published as a peer at all. */
 export function isPublicName(domain: string): boolean {
@@ -19,16 +24,20 @@ export async function readPeers(reader: Reader, settings: InstanceSettings, ownD
   const { sources, declared } = settings.peers
   const left = new Set(await readDomainNames(reader, 'domain_blocks')).add(hostOf(ownDomain))
   const peers = new Set<string>()
-  const add = (names: Iterable<string>) => {
-    for (const name of names) if (!left.has(name) && isPublicName(name)) peers.add(name)
+  let looked = 0
+  const add = async (names: Iterable<string>) => {
+    for (const name of names) {
+      if (!left.has(name) && isPublicName(name)) peers.add(name)
+      if (++looked % NAMES_PER_TURN === 0) await nextTurn()
+    }
   }
   if (sources.includes('declared')) {
-    add(declared)
-    add(await readDomainNames(reader, 'declared_peers'))
+    await add(declared)
+    await add(await readDomainNames(reader, 'declared_peers'))
   }
-  if (sources.includes('callbacks')) add(await readCallbackHosts(reader, 'accepted'))
+  if (sources.includes('callbacks')) await add(await readCallbackHosts(reader, 'accepted'))
   // By code units, which for these names is by bytes.
-  return [...peers].sort()
+  return sortInTurns(peers)
 }
 
 function hostOf(domain: string): string {

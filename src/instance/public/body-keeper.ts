@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
 import { PreparedBody } from './prepared-body.ts'
 
@@ -8,12 +9,15 @@ interface Kept {
 
 // Every endpoint has one or two; only past terms have one each.
 const MAX_BODIES = 200
+// Some milliseconds of work.
+const ITEMS_AT_ONCE = 1_000
 
 export const HTML_TYPE = 'text/html; charset=utf-8'
 
 /** The bodies of answers by name. One whose source was read again but says the same stays, with its compressed forms. */
 export class BodyKeeper {
   readonly #kept = new Map<string, Kept>()
+  readonly #writing = new Map<string, { source: object; body: Promise<PreparedBody> }>()
 
   body(name: string, source: object, make: () => { document: unknown; changedAt?: Micros }): PreparedBody {
     return this.#keep(name, source, () => {
@@ -21,6 +25,27 @@ export class BodyKeeper {
       const changedAtMs = changedAt === undefined ? null : Math.floor(changedAt / MICROS_PER_MS)
       return new PreparedBody(Buffer.from(JSON.stringify(document)), changedAtMs)
     })
+  }
+
+  /** The same of a list that may be very long: a promise while it is written, in turns with what others want. */
+  list<Item>(
+    name: string,
+    source: object,
+    items: readonly Item[],
+    document: (item: Item) => unknown,
+  ): PreparedBody | Promise<PreparedBody> {
+    const isKept = this.#kept.get(name)?.source === source
+    if (isKept || items.length <= ITEMS_AT_ONCE)
+      return this.body(name, source, () => ({ document: items.map((item) => document(item)) }))
+    const writing = this.#writing.get(name)
+    if (writing?.source === source) return writing.body
+    const body = listText(items, document)
+      .then((text) => this.#keep(name, source, () => new PreparedBody(Buffer.from(text))))
+      .finally(() => {
+        if (this.#writing.get(name)?.body === body) this.#writing.delete(name)
+      })
+    this.#writing.set(name, { source, body })
+    return body
   }
 
   page(name: string, source: object, make: () => string): PreparedBody {
@@ -38,4 +63,14 @@ export class BodyKeeper {
     if (this.#kept.size > MAX_BODIES) this.#kept.delete(this.#kept.keys().next().value as string)
     return body
   }
+}
+
+async function listText<Item>(items: readonly Item[], document: (item: Item) => unknown): Promise<string> {
+  const parts: string[] = []
+  for (let at = 0; at < items.length; at += ITEMS_AT_ONCE) {
+    const part = items.slice(at, at + ITEMS_AT_ONCE).map((item) => document(item))
+    parts.push(JSON.stringify(part).slice(1, -1))
+    await nextTurn()
+  }
+  return `[${parts.join(',')}]`
 }

@@ -14,6 +14,9 @@ export interface PublicBodiesOptions {
   baseUrl(): string
 }
 
+/** A promise while a long one is written. */
+export type ListBody = PreparedBody | Promise<PreparedBody>
+
 const ALWAYS = {}
 
 export class PublicBodies {
@@ -40,18 +43,17 @@ export class PublicBodies {
     return this.#keeper.body('activity', data, () => ({ document: activityDocument(data) }))
   }
 
-  peers({ lists }: InstanceView): PreparedBody {
-    return this.#keeper.body('peers', lists, () => ({ document: lists.peers }))
+  peers({ lists }: InstanceView): ListBody {
+    return this.#keeper.list('peers', lists, lists.peers, (domain) => domain)
   }
 
-  domainBlocks({ lists }: InstanceView, showsComments: boolean): PreparedBody {
+  domainBlocks({ lists }: InstanceView, showsComments: boolean): ListBody {
     const name = showsComments ? 'blocks with comments' : 'blocks'
-    const document = () => lists.blocks.map((block) => blockDocument(block, showsComments))
-    return this.#keeper.body(name, lists, () => ({ document: document() }))
+    return this.#keeper.list(name, lists, lists.blocks, (block) => blockDocument(block, showsComments))
   }
 
-  domainAllows({ lists }: InstanceView): PreparedBody {
-    return this.#keeper.body('allows', lists, () => ({ document: lists.allowed.map(allowDocument) }))
+  domainAllows({ lists }: InstanceView): ListBody {
+    return this.#keeper.list('allows', lists, lists.allowed, allowDocument)
   }
 
   extendedDescription({ data }: InstanceView): PreparedBody {

@@ -38,7 +38,9 @@ export function publicShortcuts(server: FastifyInstance, parts: ShortcutParts): 
     const view = face.peekSettled()
     if (view === undefined || view.lists.hostsMark !== null) return undefined
     const { whitelist_mode: isLimited, peers } = view.data.settings
-    return isLimited || !peers.enabled ? undefined : bodies.peers(view)
+    if (isLimited || !peers.enabled) return undefined
+    const body = bodies.peers(view)
+    return body instanceof Promise ? undefined : body
   })
 }
 

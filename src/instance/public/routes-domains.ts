@@ -6,6 +6,7 @@ import { under } from '../admin-operations.ts'
 import { instanceDomain } from '../instance-domain.ts'
 import type { InstanceView } from './instance-face.ts'
 import { PreparedBody } from './prepared-body.ts'
+import type { ListBody } from './public-bodies.ts'
 import { requireUser, TOKEN_INVALID, USER_REQUIRED } from './require-user.ts'
 import {
   type Answer,
@@ -82,12 +83,17 @@ function sendGuarded(
   request: FastifyRequest,
   reply: FastifyReply,
   isOn: Switch,
-  body: () => PreparedBody,
+  body: () => ListBody,
 ): Answer {
   const { settings } = view.data
   if (settings.whitelist_mode) requireUser(request, instanceDomain(settings, baseUrl()), USER_REQUIRED)
   if (!isOn(view)) return sendNothing(reply)
-  return sendBody(request, reply, body(), settings.whitelist_mode ? FOR_THIS_CALLER : FOR_EVERYBODY)
+  const caching = settings.whitelist_mode ? FOR_THIS_CALLER : FOR_EVERYBODY
+  return whenWritten(body(), (written) => sendBody(request, reply, written, caching))
+}
+
+function whenWritten(body: ListBody, send: (body: PreparedBody) => Promise<undefined> | undefined): Answer {
+  return body instanceof Promise ? body.then(send) : send(body)
 }
 
 /** Declared peers change by hand only; hosts that took a delivery join by themselves. */
@@ -103,9 +109,10 @@ function sendBlocks(parts: PublicRouteParts, view: InstanceView, request: Fastif
   if (audience === 'disabled') return sendNothing(reply)
   if (audience === 'users') requireUser(request, instanceDomain(settings, parts.baseUrl()), TOKEN_INVALID)
   const showsComments = rationale === 'all' || (rationale === 'users' && request.principal !== null)
+  const forCaller = request.headers.authorization === undefined ? FOR_STRANGERS : FOR_THIS_CALLER
+  const caching = audience !== 'users' && rationale !== 'users' ? FOR_EVERYBODY : forCaller
   const body = parts.bodies.domainBlocks(view, showsComments)
-  if (audience !== 'users' && rationale !== 'users') return sendBody(request, reply, body)
-  return sendBody(request, reply, body, request.headers.authorization === undefined ? FOR_STRANGERS : FOR_THIS_CALLER)
+  return whenWritten(body, (written) => sendBody(request, reply, written, caching))
 }
 
 function searchRoute(server: FastifyInstance, parts: PublicRouteParts): void {
