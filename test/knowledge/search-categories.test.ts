@@ -16,6 +16,13 @@ eachServer('observations and their categories', (notes) => {
     assert.equal((await found('"over method"')).length, 0)
   })
 
+  test('of a very long one as much is answered as of a note', async () => {
+    const long = await notes().project('Long')
+    await long.create({ title: 'Log', content: `- [log] penguin ${'x'.repeat(9_991)}😀${'y'.repeat(90_000)}\n` })
+    const [found] = (await search(long, { text: 'penguin', entity_types: ['observation'] })).results
+    assert.equal(found?.content, `penguin ${'x'.repeat(9_991)}\ufffd`)
+  })
+
   test('one without a category is not found by the word that stands for none', async () => {
     const thoughts = await notes().project('Thoughts')
     await thoughts.create({ title: 'A', content: '- a thought #idea\n' })

@@ -96,7 +96,7 @@ const SearchResult = Type.Object({
   file_path: Type.String(),
   updated_at: Type.String({ format: 'date-time' }),
   metadata: Type.Record(Type.String(), Type.Unknown(), {
-    description: 'Frontmatter; of a part, its tags and context.',
+    description: 'Frontmatter; of an observation its `tags` and `context`, of a relation its `to_name` and `context`.',
   }),
   entity_id: Type.Integer(),
   observation_id: Type.Optional(Type.Integer()),

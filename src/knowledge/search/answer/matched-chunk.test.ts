@@ -27,3 +27,8 @@ test('of a long note that was found by its words, or whose chunks moved away, th
   for (const chunks of [near(), near(9)]) assert.equal(matchedChunk(LONG, LONG, chunks, PLACES), LONG.slice(0, 2_000))
   assert.equal(matchedChunk(LONG, LONG, near(0), new Map([['0', { start: 9_000, end: 9_900 }]])), LONG.slice(0, 2_000))
 })
+
+test('no half of a character is told', () => {
+  const body = `${'a'.repeat(1_999)}😀${'b'.repeat(1_000)}`
+  assert.equal(matchedChunk(body, body, near(), PLACES), `${'a'.repeat(1_999)}\ufffd`)
+})

@@ -17,5 +17,5 @@ export function matchedChunk(content: string, body: string, chunks: readonly Hit
     if (text !== '' && !texts.includes(text)) texts.push(text)
     if (texts.length === MOST_CHUNKS) break
   }
-  return texts.length === 0 ? body.slice(0, LONGEST_WHOLE) : texts.join(BETWEEN).toWellFormed()
+  return (texts.length === 0 ? body.slice(0, LONGEST_WHOLE) : texts.join(BETWEEN)).toWellFormed()
 }

@@ -126,16 +126,21 @@ function noteResult(
     title: note.title,
     type: 'entity',
     permalink: note.permalink,
-    content: body.length > SHOWN_CHARACTERS ? body.slice(0, SHOWN_CHARACTERS).toWellFormed() : body,
+    content: beginningShown(body),
     matched_chunk: chunk,
     snippets: snippets(texts, chunk, options.question),
     metadata,
   }
 }
 
+function beginningShown(text: string): string {
+  return text.length > SHOWN_CHARACTERS ? text.slice(0, SHOWN_CHARACTERS).toWellFormed() : text
+}
+
 function observationResult(hit: Hit, note: HitNote, row: HitObservation, options: ResultOptions): SearchResult {
   const observation = observationDocument(note, toObservation(row), row.position)
-  const { category, content, tags, context } = observation
+  const { category, tags, context } = observation
+  const content = beginningShown(observation.content)
   return {
     ...shared(hit, note),
     title: note.title,
