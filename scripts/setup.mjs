@@ -15,6 +15,8 @@ const INTERRUPTS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 const PROGRESS_EVERY_MS = 10_000
 // The fallback where npm has no ready-made Node package for the platform among our optional dependencies.
 const NODE_PACKAGE = 'node@24'
+// What a system says of a place where this user must not write, or nobody can.
+const REFUSED = new Set(['EACCES', 'EPERM', 'EROFS'])
 
 /** A problem that is not ours to show a stack for: one sentence, and what to do. */
 export class SetupError extends Error {}
@@ -29,10 +31,16 @@ export async function ensureSetup(options = {}) {
   const { root = ROOT, log = say } = options
   const wanted = describe(root, options.dev ?? false)
   if (!isReady(root, wanted)) {
-    await withLock(join(root, '.cache', 'setup.lock'), log, async (share) => {
-      // Whoever had the lock before us may have done it all.
-      if (!isReady(root, wanted)) await makeReady(root, wanted, { log, share })
-    })
+    try {
+      await withLock(join(root, '.cache', 'setup.lock'), log, async (share) => {
+        // Whoever had the lock before us may have done it all.
+        if (!isReady(root, wanted)) await makeReady(root, wanted, { log, share })
+      })
+    } catch (error) {
+      if (!REFUSED.has(error.code)) throw error
+      // A read-only installation that is complete runs as well.
+      if (!isComplete(root, wanted)) throw refused(root, error)
+    }
   }
   return { node: isNewEnough(process.versions.node, root) ? process.execPath : join(root, wanted.node) }
 }
@@ -78,8 +86,21 @@ async function makeReady(root, wanted, job) {
   try {
     writeFileSync(stampFile(root), `${JSON.stringify({ lock: wanted.lock, platform: wanted.platform, dev })}\n`)
   } catch {
-    // A read-only installation that is complete runs as well; it is only looked at more closely each time.
+    // All is there; it is only looked at more closely each time.
   }
+}
+
+function isComplete(root, wanted) {
+  return (
+    isInstalled(root, wanted.dev) && (isNewEnough(process.versions.node, root) || runs(join(root, wanted.node), root))
+  )
+}
+
+function refused(root, { code, path }) {
+  return new SetupError(
+    `Set-up cannot write ${path ?? root} (${code}): run "npm ci --ignore-scripts" in ${root} as somebody who may, then the ` +
+      'same command again.',
+  )
 }
 
 /** Installed by hand already? npm writes its own list of what is there as the last step of an install. */

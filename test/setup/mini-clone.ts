@@ -2,7 +2,7 @@
 // tested without a network and within milliseconds.
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { tempDir } from '../support/temp-dir.ts'
@@ -88,8 +88,21 @@ export class MiniClone {
       .map((line) => JSON.parse(line))
   }
 
+  /** Runs one of the clone's scripts as somebody who can write nothing there. */
+  async startReadOnly(file: string): Promise<Script> {
+    chmodSync(this.root, 0o555)
+    // Root may write everywhere, so somebody else has to try.
+    const script = this.start(file, process.getuid?.() === 0 ? { as: 65_534 } : {})
+    await script.closed
+    chmodSync(this.root, 0o755)
+    return script
+  }
+
   /** Starts one of the clone's scripts. */
-  start(file: string, options: { node?: string; args?: string[]; env?: Record<string, string> } = {}): Script {
+  start(
+    file: string,
+    options: { node?: string; args?: string[]; env?: Record<string, string>; as?: number } = {},
+  ): Script {
     const outside = Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_TEST|NODE_ENV$)/i.test(name))
     const env = {
       ...Object.fromEntries(outside),
@@ -99,7 +112,8 @@ export class MiniClone {
       ...options.env,
     }
     const args = [join(this.root, file), ...(options.args ?? [])]
-    return new Script(spawn(options.node ?? process.execPath, args, { cwd: this.root, env }))
+    const as = options.as === undefined ? {} : { uid: options.as, gid: options.as }
+    return new Script(spawn(options.node ?? process.execPath, args, { cwd: this.root, env, ...as }))
   }
 
   /** Set-up alone, in a process of its own; prints how much CPU time it took, which does not depend on what else the machine does. */

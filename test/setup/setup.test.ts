@@ -44,6 +44,18 @@ describe('set-up', () => {
     assert.equal(clone.calls().length, 0)
   })
 
+  test('starts what is installed where nothing can be written, and says what to do where it is not', async () => {
+    const clone = new MiniClone()
+    const refused = await clone.startReadOnly('bin/commonplace.mjs')
+    assert.equal((await refused.closed).status, 1)
+    assert.match(refused.stderr, /^Set-up cannot write .*\.cache \(EACCES\): run "npm ci --ignore-scripts" in .*\n$/)
+    clone.installByHand()
+    const started = await clone.startReadOnly('bin/commonplace.mjs')
+    assert.equal((await started.closed).status, 0, started.stderr)
+    assert.equal(started.stdout, `${process.version}\n`)
+    assert.equal(clone.calls().length, 0)
+  })
+
   test('lets one of two that start together install, and the other wait', async () => {
     const clone = new MiniClone()
     const hold = clone.npm('hold')
