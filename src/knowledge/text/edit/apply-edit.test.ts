@@ -40,6 +40,10 @@ describe('append', () => {
 
   test('changes nothing without content', () => {
     assert.equal(edit(HEAD + BODY, 'append'), HEAD + BODY)
+    assert.equal(edit('---\nt: 1\n---', 'prepend'), '---\nt: 1\n---')
+    for (const operation of ['insert_before_section', 'insert_after_section'] as const) {
+      assert.equal(edit(HEAD + BODY, operation, { section: 'B' }), HEAD + BODY)
+    }
   })
 })
 
@@ -211,8 +215,17 @@ describe('sections', () => {
     assert.equal(edit('## A', 'insert_before_section', { section: 'A', content: 'x' }), 'x\n\n## A')
   })
 
+  test('stand behind the frontmatter as they did, and with a blank line between where they are the first of the body', () => {
+    const rest = { section: 'A', content: 'x' }
+    assert.equal(edit('---\nt: 1\n---\n## A\n', 'replace_section', rest), '---\nt: 1\n---\n## A\nx')
+    assert.equal(edit('---\nt: 1\n---', 'replace_section', rest), '---\nt: 1\n---\n\n## A\nx')
+    assert.equal(edit(HEAD, 'replace_section', rest), `${HEAD}## A\nx`)
+  })
+
   test('get blank lines around what is inserted only where there are none', () => {
     const before = (text: string, content: string) => edit(text, 'insert_before_section', { section: 'B', content })
+    assert.equal(before('a\n## B\n', 'N'), 'a\n\nN\n\n## B\n')
+    assert.equal(before('a\n## B\n', ' \nN\n\t\n'), 'a\n \nN\n\t\n## B\n')
     assert.equal(before('a\n## B', 'NEW'), 'a\n\nNEW\n\n## B')
     assert.equal(before('a\r\n\r\n## B', 'NEW\n'), 'a\r\n\r\nNEW\n\n## B')
     assert.equal(before('a\n## B', '\nNEW\n\n'), 'a\n\nNEW\n\n## B')

@@ -33,6 +33,7 @@ describe('headingsOf', () => {
   test('takes no fence for one that is not', () => {
     assert.deepEqual(found('``` a`b\n# yes'), ['2:1:yes'])
     assert.deepEqual(found('``\n# yes'), ['2:1:yes'])
+    assert.deepEqual(found('so - ```\n# yes'), ['2:1:yes'])
     assert.deepEqual(found('    ```\n# yes'), ['2:1:yes'])
     assert.deepEqual(found('> ```\n> x\n> ```\n# yes'), ['4:1:yes'])
   })
@@ -44,6 +45,8 @@ describe('headingsOf', () => {
   test('a fence beside a list marker ends in its item', () => {
     assert.deepEqual(found('- ```js\n  # no\n  ```\n# yes'), ['4:1:yes'])
     assert.deepEqual(found('1. ~~~\n   # no\n\n   # no\n# yes'), ['5:1:yes'])
+    assert.deepEqual(found('+ ```\n\tcode\n  # no\n  ```\n# yes'), ['5:1:yes'])
+    assert.deepEqual(found('2) ```\n   # no\n   ```\n# yes'), ['4:1:yes'])
   })
 
   test('reads a megabyte of anything in one go', () => {

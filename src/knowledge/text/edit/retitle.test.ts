@@ -9,6 +9,7 @@ describe('retitle', () => {
   test('gives the new first heading when title and heading were the same', () => {
     assert.equal(retitle(before, `${HEAD}# New\n\nbody`), 'New')
     assert.equal(retitle(before, `${HEAD}# New #\r\nbody`), 'New')
+    assert.equal(retitle(before, `${HEAD}# New\t##\nbody`), 'New')
     assert.equal(retitle(before, `${HEAD}# Learn C#\nbody`), 'Learn C#')
     assert.equal(retitle(before, `${HEAD}# Before\n# Old\n`), 'Before')
   })
@@ -17,6 +18,7 @@ describe('retitle', () => {
     assert.equal(retitle(before, `${HEAD}# Old\n\nother`), null)
     assert.equal(retitle(before, `${HEAD}other`), null)
     assert.equal(retitle(before, `${HEAD}#\nother`), null)
+    assert.equal(retitle(before, `${HEAD}# ##\nother`), null)
     assert.equal(retitle(before, `${HEAD}## New`), null)
     assert.equal(retitle(before, `${HEAD}# ${'x'.repeat(501)}`), null)
   })

@@ -70,6 +70,7 @@ test('times are ISO 8601, in UTC unless said', () => {
     [`${LAST_DAY}T23:59:59.999999Z`, micros(`${LAST_DAY}T23:59:59.999Z`) + 999],
   ]
   for (const [text, expected] of times) assert.deepEqual(read.timesOf({ created: text }), { created: expected })
+  assert.deepEqual(read.timesOf({ created: ' 2024-01-02 ' }), { created: micros('2024-01-02T00:00:00Z') })
   assert.deepEqual(read.timesOf({ created: null }), {})
   assert.deepEqual(Object.keys(read.timesOf({ modified: '2026-01-31' })), ['modified'])
 })
@@ -161,6 +162,9 @@ test('types are compared in one form', () => {
   for (const type of types) assert.equal(read.canonicalType(type), 'person')
   for (const type of ['MeetingNote', 'meeting note', 'meeting-note', 'meeting.note', 'Meeting\\Note', 'meeting_note']) {
     assert.equal(read.canonicalType(type), 'meeting_note')
+  }
+  for (const type of ['v2-Long.Type Name', 'v2LongTypeName', ' V2_long\\type-name']) {
+    assert.equal(read.canonicalType(type), 'v2_long_type_name')
   }
 })
 

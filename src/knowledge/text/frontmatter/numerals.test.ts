@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { spelledAs } from './numerals.ts'
+import { hasOwnSpelling, spelledAs } from './numerals.ts'
 import { parseYaml } from './yaml-read.ts'
 import { writeYaml } from './yaml-write.ts'
 
@@ -12,6 +12,13 @@ test('a decimal keeps the zeros at its end, wherever it stands', () => {
   const yaml = 'version: 3.10\nprice:\n  list:\n  - 1.50\n  - 2.5\n  - -0.0\nzero: 2.0\n'
   assert.equal(written(yaml), yaml)
   assert.equal(written('{version: 3.10, list: [1.50]} # both\n'), 'version: 3.10\nlist:\n- 1.50\n')
+})
+
+test('whether a text has such decimals is known before it is read', () => {
+  for (const yaml of ['a: 3.10\n', 'a: 2.0', '[-1.50, 2]', 'a: 1.0 # one'])
+    assert.equal(hasOwnSpelling(yaml), true, yaml)
+  for (const yaml of ['a: 3.1\n', 'a: 10', 'a: 3.101', 'a: 1.0.1', 'a: .x0'])
+    assert.equal(hasOwnSpelling(yaml), false, yaml)
 })
 
 test('other numbers are written as they are worth, and texts stay texts', () => {

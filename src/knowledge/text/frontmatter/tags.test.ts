@@ -7,6 +7,7 @@ test('tags come as a list, between commas, or as a JSON array in a text', () => 
   assert.deepEqual(readTags('a, b ,c'), ['a', 'b', 'c'])
   assert.deepEqual(readTags('["a", "b,c", null, 3]'), ['a', 'b', 'c', '3'])
   assert.deepEqual(readTags('one'), ['one'])
+  assert.deepEqual(readTags(' ["a", {"x": 1}, null, ["b"]]\n'), ['a'])
 })
 
 test('elements are split, trimmed and lose their hash', () => {

@@ -48,6 +48,8 @@ test('adds keys at the end, and those that every note has at their place', () =>
   assert.equal(editYaml(YAML, { permalink: 'p' }), YAML.replace('type:   note\n', 'type:   note\npermalink: p\n'))
   assert.equal(editYaml('a: 1\n', { permalink: 'p', title: 'T' }), 'title: T\npermalink: p\na: 1\n')
   assert.equal(editYaml('', { title: 'T' }), 'title: T\n')
+  assert.equal(editYaml('', { b: 1 }), 'b: 1\n')
+  assert.equal(editYaml('type: note\npermalink: p\n', { title: 'T' }), 'title: T\ntype: note\npermalink: p\n')
   assert.equal(editYaml('# only a comment\n', { b: 1 }), '# only a comment\nb: 1\n')
 })
 

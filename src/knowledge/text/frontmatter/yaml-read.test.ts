@@ -125,6 +125,7 @@ test('refuses __proto__ as a key, at any depth', () => {
 })
 
 test('aliases stand for what their anchor means at that place', () => {
+  assert.deepEqual(parseYaml('&k a: 1\nb: *k\n'), { a: 1, b: 'a' })
   assert.deepEqual(parseYaml('a: &x 1\nb: *x\nc: &x 2\nd: *x\n'), { a: 1, b: 1, c: 2, d: 2 })
   refuses('a: *x\n', /no anchor/)
   refuses('a: &x [*x]\n', /no anchor/)
