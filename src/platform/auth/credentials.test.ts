@@ -23,6 +23,7 @@ describe('credentials of a request', () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER', 'bEaReR']) {
       assert.deepEqual(parse({ authorization: `${scheme} ${TOKEN}` }), { kind: 'token', token: TOKEN })
       assert.deepEqual(parse({ authorization: `${scheme}   ${TOKEN}  ` }), { kind: 'token', token: TOKEN })
+      assert.deepEqual(parse({ authorization: `${scheme}\t${TOKEN}` }), { kind: 'token', token: TOKEN })
     }
   })
 
@@ -32,6 +33,8 @@ describe('credentials of a request', () => {
     const basic = { authorization: 'Basic YTpi' }
     assert.equal(textOf({ authorization: `Bearer ${TOKEN}`, ...KEYS, ...COOKIE }), `Bearer ${TOKEN}`)
     assert.equal(textOf({ ...KEYS, ...basic }), textOf(KEYS))
+    assert.equal(textOf({ 'x-api-key': API, 'x-application-key': APPLICATION }), textOf(KEYS))
+    assert.equal(textOf({ 'x-application-key': APPLICATION }), undefined)
     assert.notEqual(textOf({ ...KEYS, 'dd-application-key': mintApplicationKey().plain }), textOf(KEYS))
     for (const headers of [{}, basic, COOKIE, { ...COOKIE, ...basic }, { 'dd-api-key': API }]) {
       assert.equal(textOf(headers as Record<string, string>), undefined)
@@ -94,6 +97,8 @@ describe('credentials of a request', () => {
       assert.equal(kind, 'malformed', JSON.stringify(token.slice(0, 80)))
     }
     assert.equal(parse({ 'dd-api-key': 'a'.repeat(65_536), 'dd-application-key': APPLICATION }).kind, 'malformed')
+    assert.equal(parse({ 'dd-api-key': API, 'dd-application-key': API }).kind, 'malformed')
+    assert.equal(parse({ 'dd-api-key': APPLICATION, 'dd-application-key': APPLICATION }).kind, 'malformed')
     assert.equal(parse({ 'dd-api-key': [API, API], 'dd-application-key': APPLICATION }).kind, 'malformed')
     assert.equal(parse({ cookie: `commonplace_session=${'a'.repeat(65_536)}` }).kind, 'malformed')
   })

@@ -100,6 +100,8 @@ describe('the rule by which dev trusts a request without credentials', () => {
     for (const host of ['127.0.0.1:4040', '[::1]:4040', 'my.localhost:4040']) {
       assert.equal(trusted({ host, origin: `http://${host}` }), true, host)
     }
+    assert.equal(trusted({ host: 'LocalHost:4040', origin: 'http://LOCALHOST:4040' }), true)
+    assert.equal(trusted({ origin: 'https://localhost:4040' }, '127.0.0.1', 'https://localhost:4040'), true)
     const strangers = [
       'null',
       '',
@@ -125,6 +127,7 @@ describe('the rule by which dev trusts a request without credentials', () => {
     const at80 = (headers: Record<string, string>) => trusted(headers, '127.0.0.1', 'http://localhost')
     assert.equal(at80({ host: '127.0.0.1', origin: 'http://127.0.0.1' }), true)
     assert.equal(at80({ host: '127.0.0.1:80', origin: 'http://127.0.0.1' }), false)
+    assert.equal(trusted({ host: 'localhost', origin: 'http://localhost' }, '127.0.0.1', 'http://localhost:443'), false)
   })
 
   test('no text is taken for a loopback name by accident', () => {

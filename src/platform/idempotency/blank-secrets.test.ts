@@ -39,8 +39,10 @@ test('what an answer names by an external id is found, and nothing else that is 
 
 test('finds an address whole that holds what stands between others', () => {
   const errors = ["A user with email o'brien@example.org already exists", 'Write to Bob <bob@example.org>, please']
+  errors.push('not \'cy@example.org\' (dee@example.org); to:eve@example.org,"fay@example.org"')
   const mentions = mentionsIn(JSON.stringify({ errors }))
-  for (const email of ["o'brien@example.org", 'bob@example.org'])
+  const others = ['cy', 'dee', 'eve', 'fay'].map((name) => `${name}@example.org`)
+  for (const email of ["o'brien@example.org", 'bob@example.org', ...others])
     assert.ok(mentions.includes(emailMention(email)), email)
 })
 

@@ -65,7 +65,8 @@ test('of several limits the tightest is reported, and a refusal by one counts in
 })
 
 test('a limit of 0 and an unknown bucket limit nothing', () => {
-  const { spend, rateLimiter } = limiter({ off: { limit: 0, period: 60_000 } })
+  const { spend, rateLimiter } = limiter({ off: { limit: 0, period: 60_000 }, endless: { limit: 1, period: 0 } })
+  assert.equal(rateLimiter.isOn('endless'), false)
   assert.deepEqual(spend({ bucket: 'off', subject: 'ada' }), { allowed: true, tightest: null })
   assert.deepEqual(spend({ bucket: 'unheard-of', subject: 'ada' }), { allowed: true, tightest: null })
   assert.equal(rateLimiter.isOn('off'), false)
@@ -80,6 +81,18 @@ test('counters in memory are bounded, and a new window forgets the old one', () 
   assert.equal(windows.used(bucket, 0, 'a'), 0)
   windows.set(bucket, 1_000_000, 'a', 1)
   assert.equal(windows.size, 1)
+})
+
+test('whoever is counted already takes the place of nobody else', () => {
+  const windows = new MemoryWindows(2)
+  const bucket = { name: 'b', limit: 9, periodMicros: 1_000_000 }
+  for (const [subject, used] of [
+    ['a', 5],
+    ['b', 6],
+    ['b', 7],
+  ] as const)
+    windows.set(bucket, 0, subject, used)
+  assert.deepEqual([windows.used(bucket, 0, 'a'), windows.used(bucket, 0, 'b')], [5, 7])
 })
 
 test('headers come in two styles: seconds with the name of the bucket, and the time of the reset', async () => {

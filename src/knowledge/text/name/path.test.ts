@@ -17,6 +17,10 @@ import {
 
 const CODE_POINT = fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code))
 
+function between(slash: string): string {
+  return `x${slash}..${slash}y`
+}
+
 const ENTRANCES = {
   cleanDirectory: (path: string) => cleanDirectory(path, 'directory'),
   cleanExistingDirectory: (path: string) => cleanExistingDirectory(path, 'source_directory'),
@@ -77,6 +81,11 @@ const UPWARD = [
   '%uff0e%uff0e/x',
   '..%00/x',
   '％2e％2e/x',
+  'a/\u3000..\u3000/b',
+  'a/\u00a0..\u00a0/b',
+  // In the middle of a name, where nothing else is wrong with it.
+  ...['∕', '⁄', '⧸', '∖', '⧵', '%2f', '%5c', '%c0%af', '%c1%9c', '%e0%81%9c', '%f0%80%81%9c'].map(between),
+  ...['%u002f', '%u005c', '%u2215', '%u2216', '%uff0f', '%uff3c'].map(between),
 ]
 const ABSOLUTE = [
   '\\x',
@@ -179,6 +188,8 @@ describe('every path that comes in', () => {
       '日本／語.md',
       'Wait… what.md',
       'CONtext.md',
+      'Bacon.md',
+      'Icon/Annul.md',
     ]
     for (const path of [
       ...good,
@@ -262,7 +273,8 @@ describe('cleanDirectoryForDelete', () => {
 
 describe('cleanDestination', () => {
   test('says that the destination path is invalid, and why', () => {
-    for (const path of ['', '  ', '/x.md', '../x.md', '.', 'a:b.md', 'what?.md', 'CON.md', 'a\u0000.md']) {
+    const signs = [...'<>:"|?*'].map((sign) => `a${sign}b.md`)
+    for (const path of ['', '  ', '/x.md', '../x.md', '.', 'a:b.md', 'what?.md', 'CON.md', 'a\u0000.md', ...signs]) {
       assert.throws(() => cleanDestination(path), /^AppError: Invalid destination path/, path)
     }
   })
