@@ -296,6 +296,12 @@ eachDatabase('the feed of changes', (context) => {
     await clock.advance(500)
     await Promise.all(all)
     assert.equal(asked, 3)
+    const gone = waitFor(project, Number.MAX_SAFE_INTEGER)
+    await db.write((tx) =>
+      tx.query.updateTable('projects').set({ deleted_at: 1 }).where('id', '=', project.id).execute(),
+    )
+    await clock.advance(500)
+    await gone
   })
 
   test('who waits in vain gets an empty answer when the time is over, or at once when it goes away', async () => {

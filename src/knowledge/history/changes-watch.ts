@@ -46,10 +46,11 @@ export class ChangesWatch {
       return
     }
     const projectIds = new Set(waiting.map(({ projectId }) => projectId))
-    // Storage that is away: whoever waits finds that out for itself, and is told.
+    // Storage or a project that is away: whoever waits finds that out for itself, and is told.
     const last = await lastChanges(this.#db, [...projectIds]).catch(() => null)
     for (const { projectId, after, bell } of waiting) {
-      if (last === null || (last.get(projectId) ?? 0) > after) bell.ring()
+      const seq = last?.get(projectId)
+      if (seq === undefined || seq > after) bell.ring()
     }
     this.#lookLater()
   }

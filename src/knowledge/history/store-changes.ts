@@ -86,10 +86,10 @@ export async function lastChange(reader: Reader, projectId: number): Promise<num
 const lastOfProjects = statement<{ projectIds: string }, { id: number; last: number | null }>(
   (_query, p, engine) => sql`
     select p.id, (select max(c.seq) from note_changes c where c.project_id = p.id) as last
-    from projects p where p.id in ${numbersIn(engine, p('projectIds'))}`,
+    from projects p where p.deleted_at is null and p.id in ${numbersIn(engine, p('projectIds'))}`,
 )
 
-/** The same of several projects, by their numbers. */
+/** The same of several projects, by their numbers; of one that was deleted nothing. */
 export async function lastChanges(reader: Reader, projectIds: readonly number[]): Promise<Map<number, number>> {
   const rows = await reader.run(lastOfProjects, { projectIds: JSON.stringify(projectIds) })
   return new Map(rows.map(({ id, last }) => [id, last ?? 0]))
