@@ -9,6 +9,7 @@ import {
   type KeyedRequest,
   subjectOf,
 } from '../../src/platform/idempotency/idempotency.ts'
+import { deleteOldKeys } from '../../src/platform/idempotency/store.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { jobBench } from '../jobs/job-bench.ts'
@@ -183,6 +184,18 @@ eachDatabase('idempotency keys', ({ open, openAgain }) => {
     await first(idempotency, request({ key: 'new' }))
     await bench.turn()
     assert.deepEqual(await rowCount(db), [1, 0])
+  })
+
+  it('with long answers are removed fewer at a time', async () => {
+    const db = await open()
+    const clock = new FakeClock()
+    const idempotency = new Idempotency({ db, clock })
+    for (const key of ['a', 'b', 'c']) {
+      const body = JSON.stringify({ data: 'x'.repeat(200 * 1024) })
+      await idempotency.keep(await first(idempotency, request({ key })), { ...ANSWER, body })
+    }
+    const remove = () => deleteOldKeys(db, clock.now() + 1, 500)
+    assert.deepEqual([await remove(), await remove(), await remove()], [2, 1, 0])
   })
 
   it('do not keep an answer of any size', async () => {

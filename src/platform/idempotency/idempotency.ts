@@ -167,7 +167,7 @@ export class Idempotency {
 
   async purge(signal?: AbortSignal): Promise<void> {
     const before = this.#clock.now() - KEPT_MS * MICROS_PER_MS
-    while ((await deleteOldKeys(this.#db, before, PURGE_BATCH)) === PURGE_BATCH) signal?.throwIfAborted()
+    while ((await deleteOldKeys(this.#db, before, PURGE_BATCH)) > 0) signal?.throwIfAborted()
   }
 
   schedulePurge(jobs: JobEngine): void {
