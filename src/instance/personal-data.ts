@@ -4,7 +4,7 @@ import { blankMentions } from '../platform/audit/store-blanking.ts'
 import type { Person, PersonalDataPart } from '../platform/personal-data/personal-data.ts'
 import type { Transaction } from '../platform/storage/database.ts'
 import type { InstanceChanges } from './changes.ts'
-import { accountNameOf } from './contact/account-name.ts'
+import { accountNameOf, contactKey } from './contact/account-name.ts'
 import { deleteAccountName, findAccountName, findContactUser } from './contact/store-contact.ts'
 import { deleteLogInsOf, isAnonymized, logInDaysOf, renameLogIns } from './numbers/store-log-ins.ts'
 import { dateOf } from './numbers/weeks.ts'
@@ -54,7 +54,7 @@ async function eraseContact(tx: Transaction, person: Person, changes: InstanceCh
   const stored = new Map((await readSettingRows(tx)).map(({ key, value }) => [key, value]))
   const [user, address] = ['contact.user', 'contact.email'].map((key) => JSON.parse(stored.get(key) ?? 'null'))
   const isUser = typeof user === 'string' && (await findContactUser(tx, user))?.id === id
-  const isAddress = typeof address === 'string' && [email, handle].includes(address.toLowerCase())
+  const isAddress = typeof address === 'string' && [email, handle].includes(contactKey(address))
   if (isUser) await deleteSetting(tx, 'contact.user')
   if (isAddress) await deleteSetting(tx, 'contact.email')
   // Once more: it may have been erased by a command beside this server, which on SQLite did not hear of it.

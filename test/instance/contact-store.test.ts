@@ -152,6 +152,30 @@ eachDatabase('the contact of the instance', ({ open }) => {
     assert.ok(!JSON.stringify([stored, events]).includes('ada'))
   })
 
+  test('who is anonymized is forgotten as contact however the address was written', async () => {
+    for (const [email, written] of [
+      ['ada@example.org', ' Ada@Example.ORG'],
+      ['ad\u00e9@example.org', 'ade\u0301@example.org'],
+    ] as const) {
+      const world = await adminWorld(await open())
+      const ada = await person(world, email)
+      await world.settings.patch(world.operator, { contact: { user: written, email: written.trim() } })
+      assert.equal((await contactOf(world))?.id, ada)
+      await world.db.write(async (tx) => {
+        const erased = { id: ada, organizationId: world.organizationId, email, handle: email }
+        for (const part of instancePersonalData(world)) await part.erase(tx, erased)
+      })
+      const stored = await world.db.query.selectFrom('instance_settings').selectAll().execute()
+      const events = await world.db.query
+        .selectFrom('audit_events')
+        .select('changes')
+        .where('action', '=', 'settings.changed')
+        .execute()
+      assert.deepEqual([stored.length, events.length], [0, 1])
+      assert.doesNotMatch(JSON.stringify(events), /ad/i)
+    }
+  })
+
   test('a contact that was erased beside this process is no longer shown when the person is erased once more', async () => {
     const world = await adminWorld(await open())
     const email = 'ada@example.org'

@@ -7,6 +7,11 @@ export function accountNameOf(handle: string): string {
   return local.toLowerCase().replace(OTHER, '_') || '_'
 }
 
+/** What an administrator wrote for a user, as handles and addresses are kept. */
+export function contactKey(text: string): string {
+  return text.trim().toLowerCase().normalize('NFC')
+}
+
 /** `ada`, `ada-2`, `ada-3` … */
 export function numberedName(base: string, number: number): string {
   return number === 1 ? base : `${base}-${number}`

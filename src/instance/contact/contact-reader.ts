@@ -6,7 +6,7 @@ import type { Database, Reader } from '../../platform/storage/database.ts'
 import type { NoteFacts } from '../deps.ts'
 import type { ContactUser } from '../public/instance-data.ts'
 import type { InstanceSettings } from '../settings.ts'
-import { accountNameOf } from './account-name.ts'
+import { accountNameOf, contactKey } from './account-name.ts'
 import {
   type ContactRow,
   findAccountName,
@@ -87,7 +87,7 @@ function isShown({ status, anonymized_at: anonymizedAt }: ContactRow): boolean {
 }
 
 async function isStill(reader: Reader, user: ContactRow, text: string): Promise<boolean> {
-  const key = text.trim().toLowerCase()
+  const key = contactKey(text)
   const names = [user.id, user.handle_key, user.email_key, accountNameOf(user.handle_key)]
   return names.includes(key) || (await findAccountName(reader, user.id)) === key
 }

@@ -5,7 +5,7 @@ import type { UsersTable } from '../../platform/auth/tables.ts'
 import { parseId } from '../../platform/ids/uuid.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import '../tables.ts'
-import { accountNameOf, numberedName } from './account-name.ts'
+import { accountNameOf, contactKey, numberedName } from './account-name.ts'
 
 export type ContactRow = Pick<
   Selectable<UsersTable>,
@@ -32,7 +32,7 @@ export async function findUserRow(reader: Reader, id: UserId): Promise<ContactRo
 export async function findContactUser(reader: Reader, text: string): Promise<ContactRow | undefined> {
   const id = parseId<'User'>(text.trim())
   if (id !== undefined) return findUserRow(reader, id)
-  const key = text.trim().toLowerCase()
+  const key = contactKey(text)
   const users = () =>
     reader.query.selectFrom('users').select(COLUMNS).where('anonymized_at', 'is', null).orderBy('created_at').limit(1)
   const named = reader.query.selectFrom('account_names').select('user_id').where('username', '=', key)

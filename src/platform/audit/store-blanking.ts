@@ -31,20 +31,26 @@ async function blankAll(tx: Transaction, organizationId: OrganizationId, column:
   }
 }
 
-/** Events of one action in whose changes one of the texts stands, whoever they are by and about. */
+/** Events of one action in whose changes one of the texts stands, in whatever case and form, whoever they are by and about. */
 export async function blankMentions(
   tx: Transaction,
   { organizationId, action, texts }: { organizationId: OrganizationId; action: string; texts: readonly string[] },
 ): Promise<void> {
+  const wanted = texts.map(foldedText)
   for (let after: AuditPosition | undefined; ; ) {
     const rows = await nextEvents(tx, organizationId, 'action', action, after)
-    const found = rows.filter(({ changes }) => texts.some((text) => changes.toLowerCase().includes(text.toLowerCase())))
+    const found = rows.filter(({ changes }) => wanted.some((text) => foldedText(changes).includes(text)))
     for (const [changes, positions] of byBlankedChanges(found)) {
       await tx.query.updateTable('audit_events').set({ changes }).where('position', 'in', positions).execute()
     }
     after = rows.at(-1)
     if (rows.length < BATCH) return
   }
+}
+
+/** One keyboard writes é as one sign, another as two. */
+function foldedText(text: string): string {
+  return text.toLowerCase().normalize('NFC')
 }
 
 type Event = Pick<AuditRow, 'at' | 'position' | 'changes' | 'action'>

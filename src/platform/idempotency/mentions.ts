@@ -10,7 +10,7 @@ export function userMention(id: string): string {
 
 /** Not kept in a form that names anybody. */
 export function emailMention(email: string): string {
-  return `email ${hash('sha256', email.toLowerCase(), 'base64url')}`
+  return `email ${hash('sha256', email.toLowerCase().normalize('NFC'), 'base64url')}`
 }
 
 /** What has an external id, such as a note. */
