@@ -4,13 +4,13 @@ import type { Database, Reader } from '../../platform/storage/database.ts'
 import { resolveIdentifier } from '../link/resolve-identifier.ts'
 import type { Project } from '../note/note.ts'
 import { permalinkPrefixes } from '../project/permalink-prefixes.ts'
+import { permalinkPages } from '../search/find/permalink-pages.ts'
+import { idOfPermalink } from '../search/find/store-search-notes.ts'
 import type { SearchIndex } from '../search/index/search-index.ts'
 import { type GlobMatcher, starGlob } from '../text/name/glob.ts'
 import { permalinkPatterns } from '../text/name/permalink-patterns.ts'
 import { namedParts } from './named-parts.ts'
-import { notesByIds, noteWithPermalink, permalinksAfter } from './store-context.ts'
-
-const PERMALINKS_PER_READ = 1_000
+import { notesByIds } from './store-context.ts'
 
 /** What a memory address names: a pattern of permalinks, parts of notes, or notes by their numbers, if there are any. */
 export type Named = { pattern: string } | { part: string } | { ids: readonly number[] }
@@ -24,7 +24,7 @@ export async function readName(
   name: string,
 ): Promise<Named> {
   if (name.includes('*')) return { pattern: name }
-  const note = await noteWithPermalink(db, project.id, name)
+  const note = await idOfPermalink(db, project.id, name)
   if (note !== undefined) return { ids: [note] }
   if (await isPart(db, project, name)) return { part: name }
   const id = await resolved(db, searchIndex, project, name)
@@ -35,7 +35,7 @@ export async function readName(
 async function isPart(reader: Reader, project: Project, name: string): Promise<boolean> {
   if (!name.includes('/')) return false
   for (const prefix of permalinkPrefixes(project)) {
-    if ((await noteWithPermalink(reader, project.id, prefix + name)) !== undefined) return false
+    if ((await idOfPermalink(reader, project.id, prefix + name)) !== undefined) return false
   }
   return (await namedParts(reader, project, name)).length > 0
 }
@@ -91,14 +91,8 @@ async function* matching(
   isWanted: GlobMatcher,
 ): AsyncGenerator<number[]> {
   const begin = pattern.slice(0, pattern.indexOf('*'))
-  // The beginning may be a whole permalink itself, which stands right before those that are longer.
-  const exact = begin === '' ? undefined : await noteWithPermalink(reader, projectId, begin)
-  if (exact !== undefined && isWanted(begin)) yield [exact]
-  for (let after: string | null = begin; after !== null; ) {
-    const rows = await permalinksAfter(reader, projectId, after, PERMALINKS_PER_READ)
-    const inside = rows.filter(({ permalink }) => permalink.startsWith(begin))
-    yield inside.filter(({ permalink }) => isWanted(permalink)).map(({ id }) => id)
-    after = inside.length < PERMALINKS_PER_READ ? null : (inside.at(-1)?.permalink ?? null)
+  for await (const rows of permalinkPages(reader, projectId, begin)) {
+    yield rows.filter(({ permalink }) => isWanted(permalink)).map(({ id }) => id)
     await nextTurn()
   }
 }

@@ -94,43 +94,6 @@ export function countParts(
   return reader.run(counts, { ids: JSON.stringify(ids), ...asked })
 }
 
-export interface PermalinkRow {
-  id: number
-  permalink: string
-}
-
-const permalinks = statement<{ projectId: number; after: string; limit: number }, PermalinkRow>(
-  (_query, p) => sql`
-    select id, permalink from notes
-    where project_id = ${p('projectId')} and permalink > ${p('after')}
-    order by permalink limit ${p('limit')}`,
-)
-
-export function permalinksAfter(
-  reader: Reader,
-  projectId: number,
-  after: string,
-  limit: number,
-): Promise<PermalinkRow[]> {
-  return reader.run(permalinks, { projectId, after, limit })
-}
-
-const byPermalink = statement<{ projectId: number; permalink: string }, { id: number }>((query, p) =>
-  query
-    .selectFrom('notes')
-    .select('id')
-    .where('project_id', '=', p('projectId'))
-    .where('permalink', '=', p('permalink')),
-)
-
-export async function noteWithPermalink(
-  reader: Reader,
-  projectId: number,
-  permalink: string,
-): Promise<number | undefined> {
-  return (await reader.run(byPermalink, { projectId, permalink }))[0]?.id
-}
-
 const observations = statement<{ noteId: number; offset: number; limit: number }, StoredObservation>(
   (_query, p) => sql`
     select position, category, content, context, tags from observations
