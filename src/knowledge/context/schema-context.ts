@@ -1,12 +1,11 @@
 import { type Static, Type } from 'typebox'
+import { ItemType, nullable } from '../schema-parts.ts'
 
 export const ContextPath = Type.Object({ project_id: Type.String(), '*': Type.String() })
 
-const itemType = Type.Union([Type.Literal('entity'), Type.Literal('observation'), Type.Literal('relation')])
-
 const shared = {
   type: Type.Optional(
-    Type.Array(itemType, {
+    Type.Array(ItemType, {
       maxItems: 3,
       allowEmptyValue: true,
       description: 'What to list, `entity` without it; may be repeated, or hold several with commas between them.',
@@ -38,7 +37,6 @@ export const RecentFilters = Type.Object({
 
 export type ContextFilterValues = Static<typeof ContextFilters>
 
-const nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) => Type.Union([schema, Type.Null()])
 const times = { created_at: Type.String({ format: 'date-time' }), updated_at: Type.String({ format: 'date-time' }) }
 
 const EntityItem = Type.Object({
@@ -99,7 +97,7 @@ export const ContextDocument = Type.Object({
   results: ContextResults,
   metadata: Type.Object({
     uri: nullable(Type.String()),
-    types: nullable(Type.Array(itemType)),
+    types: nullable(Type.Array(ItemType)),
     depth: Type.Integer(),
     timeframe: nullable(Type.String()),
     generated_at: Type.String({ format: 'date-time' }),

@@ -1,13 +1,11 @@
 import { type Static, Type } from 'typebox'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
 import { ContextResults, TIMEFRAME } from '../context/schema-context.ts'
+import { nullable, optional } from '../schema-parts.ts'
 import { dropUnstorable } from '../text/clean-text.ts'
 import type { Prompt, PromptQuestion } from './prompt-service.ts'
 
 export const LONGEST_TOPIC = 2_000
-
-const nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) => Type.Union([schema, Type.Null()])
-const optional = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) => Type.Optional(nullable(schema))
 
 export const ContinueBody = Type.Object({
   topic: optional(

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { ItemType, nullable, optional } from '../schema-parts.ts'
 
 export const RetrievalMode = Type.Union([Type.Literal('fts'), Type.Literal('vector'), Type.Literal('hybrid')], {
   description: 'By words (the default), by meaning, or by both.',
@@ -11,12 +12,8 @@ const LONGEST_NAME = 2_000
 const MOST_VALUES = 100
 const LAST_PAGE = 1_000_000
 
-const nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) => Type.Union([schema, Type.Null()])
-const optional = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) => Type.Optional(nullable(schema))
 const texts = (description: string) =>
   Type.Array(Type.String({ maxLength: LONGEST_NAME }), { maxItems: MOST_VALUES, description })
-
-const itemType = Type.Union([Type.Literal('entity'), Type.Literal('observation'), Type.Literal('relation')])
 
 export const SearchPage = Type.Object({
   page: Type.Optional(Type.Integer({ minimum: 1, maximum: LAST_PAGE, default: 1 })),
@@ -39,7 +36,7 @@ export const SearchBody = Type.Object({
   ),
   note_types: optional(texts('Types of notes, whatever the case.')),
   entity_types: optional(
-    Type.Array(itemType, { maxItems: MOST_VALUES, description: 'Kinds of results; all of them without it.' }),
+    Type.Array(ItemType, { maxItems: MOST_VALUES, description: 'Kinds of results; all of them without it.' }),
   ),
   categories: optional(texts('Categories of observations, as they are written.')),
   after_date: optional(
@@ -83,7 +80,7 @@ const Snippet = Type.Object({
 
 const SearchResult = Type.Object({
   title: Type.String(),
-  type: itemType,
+  type: ItemType,
   score: Type.Number({ description: 'The higher the better; comparable within one answer only.' }),
   entity: Type.String({ description: 'Permalink of the note, or its path when it has none.' }),
   external_id: Type.String({ description: 'Of the note.' }),

@@ -1,11 +1,9 @@
 import { type Static, Type } from 'typebox'
+import { ItemType, nullable } from '../../schema-parts.ts'
 import { RetrievalMode } from '../schema-search.ts'
 
-const nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) => Type.Union([schema, Type.Null()])
-const itemType = Type.Union([Type.Literal('entity'), Type.Literal('observation'), Type.Literal('relation')])
-
 const row = {
-  type: itemType,
+  type: ItemType,
   title: Type.String(),
   entity: Type.String({ description: 'Permalink of the note, or its path when it has none.' }),
   external_id: Type.String({ description: 'Of the note.' }),
@@ -92,7 +90,7 @@ export const ChunksDocument = Type.Object({
   chunks: Type.Array(
     Type.Object({
       key: Type.String({ description: 'type:id:n' }),
-      type: itemType,
+      type: ItemType,
       number: Type.Integer(),
       status: ChunkState,
       start: Type.Integer({ description: 'In the content of the note, in UTF-16 units; 0 for a part.' }),
