@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findRows } from '../../src/knowledge/search/find/store-search.ts'
+import { findRows } from '../../src/knowledge/search/find/find-rows.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { runningIndex } from '../support/running-index.ts'
 import { IndexedNotes } from './indexed-notes.ts'

@@ -1,7 +1,7 @@
 import type { Note, Project } from '../../src/knowledge/note/note.ts'
 import { insertObservations } from '../../src/knowledge/note/store-observations.ts'
 import type { Main, SearchFilters } from '../../src/knowledge/search/filter/filters.ts'
-import { type Found, findRows, type Page } from '../../src/knowledge/search/find/store-search.ts'
+import { type Found, findRows, type Page } from '../../src/knowledge/search/find/find-rows.ts'
 import { replaceSearchRows } from '../../src/knowledge/search/index/store-search-rows.ts'
 import { parseQuestion } from '../../src/knowledge/search/question/question.ts'
 import { parseBody } from '../../src/knowledge/text/body/parse-body.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
-import { findRows } from '../../src/knowledge/search/find/store-search.ts'
+import { findRows } from '../../src/knowledge/search/find/find-rows.ts'
 import { parseQuestion } from '../../src/knowledge/search/question/question.ts'
 import type { Database, Reader } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import fc from 'fast-check'
-import type { FoundRow } from '../../src/knowledge/search/find/store-search.ts'
+import type { FoundRow } from '../../src/knowledge/search/find/find-rows.ts'
 import { parseQuestion } from '../../src/knowledge/search/question/question.ts'
 import type { Engine } from '../../src/platform/storage/engine.ts'
 import { eachDatabase } from '../support/each-database.ts'

@@ -1,7 +1,7 @@
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
 import type { Main, SearchFilters } from './filter/filters.ts'
-import { type Found, type FoundRow, findRows, type Page } from './find/store-search.ts'
+import { type Found, type FoundRow, findRows, type Page } from './find/find-rows.ts'
 import type { RatedHit } from './hit.ts'
 import { anyWord, isSpoken } from './question/any-word.ts'
 import { parseQuestion, type Question, relaxed } from './question/question.ts'

@@ -4,6 +4,9 @@ export const ROW_KINDS = { note: 0, observation: 1, relation: 2 } as const
 
 export type RowKind = keyof typeof ROW_KINDS
 
+/** By number. */
+export const KIND_NAMES = Object.keys(ROW_KINDS) as readonly RowKind[]
+
 /** There is room for one more kind than there are, so that rows keep their numbers when it comes. */
 export const KINDS = 4
 const ROWS_PER_NOTE = partId(1, 0) * KINDS
@@ -24,5 +27,3 @@ export function rowOf(number: number): { kind: RowKind; noteId: number; position
 export function rowRange(noteId: number): { first: number; last: number } {
   return { first: noteId * ROWS_PER_NOTE, last: (noteId + 1) * ROWS_PER_NOTE - 1 }
 }
-
-const KIND_NAMES = Object.keys(ROW_KINDS) as readonly RowKind[]

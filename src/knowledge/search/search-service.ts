@@ -10,7 +10,7 @@ import { chunkPlaces } from './answer/chunk-places.ts'
 import { searchResults } from './answer/search-results.ts'
 import { areUnchanged } from './answer/store-changes-since.ts'
 import type { Main } from './filter/filters.ts'
-import type { Page } from './find/store-search.ts'
+import type { Page } from './find/find-rows.ts'
 import { findByWords } from './find-by-words.ts'
 import type { RatedHit } from './hit.ts'
 import type { SearchIndex } from './index/search-index.ts'
@@ -38,7 +38,7 @@ export interface SearchAnswer {
   total: number
   isExact: boolean
   hasMore: boolean
-  /** Meaning was asked for and could not be used. */
+  /** Meaning was asked for and could not be used, or the index of words lacks the latest changes. */
   isDegraded: boolean
 }
 

@@ -29,6 +29,11 @@ export type Main =
   /** The filters alone. */
   | { mode: 'none' }
 
+/** Whether notes themselves may pass, not only their parts: nothing but an observation has a category. */
+export function mayPassNotes({ kinds = [], categories = [] }: SearchFilters): boolean {
+  return categories.length === 0 && (kinds.length === 0 || kinds.includes('note'))
+}
+
 export function hasTags({ tags, excludedTags }: Question): boolean {
   return tags.length > 0 || excludedTags.length > 0
 }

@@ -1,7 +1,7 @@
 import type { Micros } from '../../../platform/clock/clock.ts'
 import { canonicalType } from '../../text/frontmatter/note-metadata.ts'
 import { KIND_WORDS, typeWord } from '../index/search-scope.ts'
-import type { RowKind } from '../row-number.ts'
+import { KIND_NAMES, type RowKind } from '../row-number.ts'
 import { composed, unicodeForms } from '../words/unicode-forms.ts'
 import type { SearchFilters } from './filters.ts'
 import type { MetadataFilter } from './metadata-filter.ts'
@@ -30,22 +30,20 @@ export interface PreparedFilters {
   passes(note: FilteredNote): boolean
 }
 
-const ALL_KINDS: readonly RowKind[] = ['note', 'observation', 'relation']
-
 export function prepareFilters(filters: SearchFilters): PreparedFilters {
   const metadata = allMetadata(filters)
   const typeKeys = (filters.noteTypes ?? []).flatMap((type) => unicodeForms(type).map(canonicalType))
   const types = new Set(typeKeys.map(composed))
   const categories = filters.categories ?? []
   const { after } = filters
-  const asked = filters.kinds?.length ? filters.kinds : ALL_KINDS
+  const asked = filters.kinds?.length ? filters.kinds : KIND_NAMES
   // Nothing but an observation has a category.
   const kinds = asked.filter((kind) => categories.length === 0 || kind === 'observation')
   const ofNotes = filterWords(metadata)
   const ofRows: string[][] = []
   if (types.size > 0) ofNotes.push([...new Set([...types, ...typeKeys])].map(typeWord))
   if (categories.length > 0) ofRows.push([...new Set(categories.flatMap(categoryWords))])
-  if (kinds.length < ALL_KINDS.length) ofRows.push([...new Set(kinds)].map((kind) => KIND_WORDS[kind]))
+  if (kinds.length < KIND_NAMES.length) ofRows.push([...new Set(kinds)].map((kind) => KIND_WORDS[kind]))
   return {
     ofNotes,
     ofRows,

@@ -1,4 +1,4 @@
-import type { Page } from '../find/store-search.ts'
+import type { Page } from '../find/find-rows.ts'
 
 const MOST_CANDIDATES = 1_000
 

@@ -1,5 +1,5 @@
 import type { Chunk } from '../../semantic/chunk/chunk-note.ts'
-import { ROW_KINDS, type RowKind } from '../row-number.ts'
+import { KIND_NAMES, ROW_KINDS } from '../row-number.ts'
 import type { ChunkState } from './schema-inspect.ts'
 
 /** A vector that is there. */
@@ -19,8 +19,6 @@ export interface ChunkWithState extends Pick<Chunk, 'kind' | 'position' | 'numbe
   text: string | null
 }
 
-const KINDS = Object.keys(ROW_KINDS) as RowKind[]
-
 /** The chunks that a note has by its text, compared with those that have vectors; what is left of the latter comes last. */
 export function chunkStates(
   chunks: readonly Chunk[],
@@ -37,7 +35,7 @@ export function chunkStates(
     return { kind, position, number, start, end, text, state }
   })
   for (const { kind, position, number, start_at: start, end_at: end } of left.values()) {
-    states.push({ kind: KINDS[kind] ?? 'note', position, number, start, end, text: null, state: 'orphaned' })
+    states.push({ kind: KIND_NAMES[kind] ?? 'note', position, number, start, end, text: null, state: 'orphaned' })
   }
   return states
 }

@@ -1,8 +1,8 @@
 import type { Reader } from '../../../platform/storage/database.ts'
 import { type RelationEdge, relationsAround } from '../../context/store-neighbours.ts'
 import type { Project } from '../../note/note.ts'
-import type { SearchFilters } from '../filter/filters.ts'
-import { filterNotes } from '../find/store-search.ts'
+import { mayPassNotes, type SearchFilters } from '../filter/filters.ts'
+import { filterNotes } from '../find/find-rows.ts'
 import { hitKey, type RatedHit, type Via } from '../hit.ts'
 
 /** Notes of the best hits whose relations are followed. */
@@ -29,7 +29,7 @@ export async function expandHits(
   const linked = linkedNotes(seeds, edges)
   const own = new Set(hits.filter(({ kind }) => kind === 'note').map(({ noteId }) => noteId))
   const others = [...linked.keys()].filter((noteId) => !own.has(noteId))
-  const passing = isNoteWanted(filters) ? await filterNotes(reader, project, others, filters) : new Set<number>()
+  const passing = mayPassNotes(filters) ? await filterNotes(reader, project, others, filters) : new Set<number>()
   const added = mostOfEach(
     linked,
     others.filter((noteId) => passing.has(noteId)),
@@ -84,9 +84,4 @@ function mostOfEach(linked: ReadonlyMap<number, Link>, noteIds: readonly number[
     return count <= MOST_OF_SEED
   })
   return some.slice(0, MOST_NEIGHBOURS)
-}
-
-/** Neighbours are notes; nothing but an observation has a category. */
-function isNoteWanted({ kinds = [], categories = [] }: SearchFilters): boolean {
-  return categories.length === 0 && (kinds.length === 0 || kinds.includes('note'))
 }

@@ -1,5 +1,5 @@
 import type { NearChunk } from '../../semantic/search/near-chunk.ts'
-import type { FoundRow } from '../find/store-search.ts'
+import type { FoundRow } from '../find/find-rows.ts'
 import { hitKey, type RatedHit } from '../hit.ts'
 import { fuse } from '../rank/fuse.ts'
 import { fuseByRank } from './fuse-by-rank.ts'

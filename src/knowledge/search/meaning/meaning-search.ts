@@ -11,8 +11,8 @@ import { hitObservations } from '../answer/store-search-hits.ts'
 import type { SearchFilters } from '../filter/filters.ts'
 import { categoryFilter } from '../filter/passing-notes.ts'
 import { mayMorePass } from '../find/find-by-filters.ts'
+import { type FoundRow, filterNotes, findRows, type Page } from '../find/find-rows.ts'
 import { rowsHaving } from '../find/rows-having.ts'
-import { type FoundRow, filterNotes, findRows, type Page } from '../find/store-search.ts'
 import { type Hit, hitKey, type RatedHit } from '../hit.ts'
 import type { SearchIndex } from '../index/search-index.ts'
 import { anyWord } from '../question/any-word.ts'
@@ -55,7 +55,7 @@ export interface FoundByMeaning {
   minSimilarity: number
   /** Relations of the best hits were followed. */
   isExpanded: boolean
-  /** They were found by words alone. */
+  /** They were found by words alone, or the index of words lacks the latest changes. */
   isDegraded: boolean
   /** How many chunks, and rows by words, were looked at. */
   depth: number

@@ -1,10 +1,9 @@
-import { ROW_KINDS, type RowKind } from '../../search/row-number.ts'
+import { KIND_NAMES, type RowKind } from '../../search/row-number.ts'
 import { cosine, halvesOf } from './half-floats.ts'
 import type { NearChunk } from './near-chunk.ts'
 import type { StoredVector, TextVector } from './store-vector-source.ts'
 import type { VectorQuestion } from './vector-question.ts'
 
-const KINDS = Object.keys(ROW_KINDS) as RowKind[]
 // Eight bits tell the best ones apart from the others, but not among each other: some more are read than were asked for. Of half a
 // million chunks, the best 500 were among the best 553 by eight bits in each of 60 questions, the best 100 among 111.
 const SPARE = { least: 64, most: 128 }
@@ -29,7 +28,7 @@ export function ranked({ vector, k }: VectorQuestion, rows: readonly TextVector[
     .slice(0, k)
     .map(({ row, ...rest }) => ({
       noteId: row.note_id,
-      kind: KINDS[row.kind] as RowKind,
+      kind: KIND_NAMES[row.kind] as RowKind,
       position: row.position,
       number: row.number,
       hash: row.hash,

@@ -1,6 +1,6 @@
 import type { Reader } from '../../../platform/storage/database.ts'
 import type { Project } from '../../note/note.ts'
-import { hasTags, type Main, type SearchFilters, withTagsOf } from '../filter/filters.ts'
+import { hasTags, type Main, mayPassNotes, type SearchFilters, withTagsOf } from '../filter/filters.ts'
 import { prepareFilters } from '../filter/passing-notes.ts'
 import { type RowKind, rowOf } from '../row-number.ts'
 import { findByFilters } from './find-by-filters.ts'
@@ -63,23 +63,15 @@ function orderedRows(
       if (tree !== null) return findByTree({ reader, project, tree, words, filters: all, wanted, isCounted })
       return hasTags(main.question) ? findByFilters(reader, project, all, wanted) : NO_ROWS
     }
-    case 'title': {
-      const only = onlyNotes(filters)
-      return only === null ? NO_ROWS : findByTitle(reader, project, main.text, only, wanted)
-    }
+    case 'title':
+      if (!mayPassNotes(filters)) return NO_ROWS
+      return findByTitle(reader, project, main.text, { ...filters, kinds: ['note'] }, wanted)
     case 'permalink':
     case 'permalink_match':
       return findByPermalink(reader, project, main, filters)
     case 'none':
       return findByFilters(reader, project, filters, wanted)
   }
-}
-
-/** Null: no note can be found. */
-function onlyNotes(filters: SearchFilters): SearchFilters | null {
-  const { kinds = [], categories = [] } = filters
-  const isPossible = categories.length === 0 && (kinds.length === 0 || kinds.includes('note'))
-  return isPossible ? { ...filters, kinds: ['note'] } : null
 }
 
 /** Which of these notes pass the filters that are about notes: not those for kinds and categories of rows. */
