@@ -18,7 +18,7 @@ export interface Target {
   name: string
   value: number
   unit: string
-  /** `at least` or `at most` this. */
+  /** One of the two. */
   atLeast?: number
   below?: number
 }

@@ -6,9 +6,9 @@ import { rankNotes } from '../../src/knowledge/search/rank/rank-notes.ts'
 import { BuiltinModel } from '../../src/knowledge/semantic/builtin/builtin-model.ts'
 import type { BenchCollection, BenchNote } from './collections.ts'
 
-/** A score for each note, in the collection's order. */
 const MEANINGS = await loadWordMeanings()
 
+/** A score for each note, in the collection's order. */
 export type ScoreNotes = (question: string) => number[]
 export type Ranker = (collection: BenchCollection, chunkLength: number) => ScoreNotes
 

@@ -16,13 +16,16 @@ export interface PromptMaterial {
 }
 
 export const LONGEST_PROMPT = 50_000
-const LONGEST_TOPIC = 200
+/** Of a topic, a project and a timeframe, as far as they are repeated. */
+const LONGEST_NAME = 200
+/** For the line that says how many notes were left out. */
+const LEFT_OUT_ROOM = 200
 
 /** A text for an agent: what was found, and what to do with it. At most LONGEST_PROMPT characters. */
 export function writePrompt(material: PromptMaterial): string {
   const head = [heading(material), introduction(material)]
   const tail = [nextSteps(material)]
-  let room = LONGEST_PROMPT - lengthOf([...head, ...tail]) - LONGEST_TOPIC
+  let room = LONGEST_PROMPT - lengthOf([...head, ...tail]) - LEFT_OUT_ROOM
   const parts: string[] = []
   for (const result of material.results) {
     const part = notePart(parts.length + 1, result, material.sought)
@@ -37,13 +40,13 @@ export function writePrompt(material: PromptMaterial): string {
 
 function heading({ purpose, topic }: PromptMaterial): string {
   if (topic === null) return '# Where the work stands'
-  const words = oneLine(topic, LONGEST_TOPIC)
+  const words = oneLine(topic, LONGEST_NAME)
   return purpose === 'continue' ? `# Going on with: ${words}` : `# What the notes say about: ${words}`
 }
 
 function introduction({ purpose, topic, timeframe, projectName, results }: PromptMaterial): string {
-  const where = `in the project ${asCode(projectName, LONGEST_TOPIC)} of the knowledge base`
-  const when = timeframe === null ? '' : `, looking back ${asCode(timeframe, LONGEST_TOPIC)}`
+  const where = `in the project ${asCode(projectName, LONGEST_NAME)} of the knowledge base`
+  const when = timeframe === null ? '' : `, looking back ${asCode(timeframe, LONGEST_NAME)}`
   const what = topic === null ? 'that changed lately' : 'about this'
   if (results.length === 0) {
     return `No note ${what} was found ${where}${when}. Other words, or a longer time, may find what is known all the same.`

@@ -21,6 +21,7 @@ export const MOST_COUNTED = 10_000
 export const MOST_RANKED = 1_000
 /** The same where others are found by meaning besides. */
 export const FEW_RANKED = 500
+
 /** One more than `most`, where there are more. `isCounted`: somebody wants to know how many there are. */
 export async function newestRows(
   reader: Reader,

@@ -1,7 +1,5 @@
 import type { NearChunk } from './near-chunk.ts'
 
-export type { NearChunk } from './near-chunk.ts'
-
 /** What is near in meaning. Every row of `note_vectors` that was committed before the question is seen by it. */
 export interface VectorSearch extends AsyncDisposable {
   /**
