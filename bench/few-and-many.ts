@@ -1,6 +1,7 @@
 import { loadPost } from './load.ts'
-import { type NotesServer, TOKEN, writeLoads } from './notes-server.ts'
+import { type NotesServer, writeLoads } from './notes-server.ts'
 import { type Measurement, median } from './scenario.ts'
+import { TOKEN } from './server-process.ts'
 
 const ROUNDS = 6
 const SECONDS = 2

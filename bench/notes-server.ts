@@ -7,9 +7,8 @@ import { cloneNotesOnPostgres } from './clone-notes-postgres.ts'
 import { fillNotes } from './fill-notes.ts'
 import { loadPost } from './load.ts'
 import { sampleNote } from './notes-data.ts'
-import { type ServerProcess, start, startProduct } from './server-process.ts'
+import { type ServerProcess, start, startProduct, TOKEN } from './server-process.ts'
 
-export const TOKEN = 'bench-administrator-token-0123456789abcdef'
 const YARDSTICK = fileURLToPath(new URL('yardstick-server.ts', import.meta.url))
 
 export interface NotesServer {

@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
+/** Of the administrator, where a scenario sets one. */
+export const TOKEN = 'bench-administrator-token-0123456789abcdef'
 
 export interface ServerProcess {
   child: ChildProcess
@@ -54,4 +57,10 @@ export async function start(
     }
   }
   throw new Error('The server ended before it listened')
+}
+
+/** In units of a million bytes, on Linux. */
+export function residentMb({ child }: ServerProcess): number {
+  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
+  return (Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024) / 1e6
 }

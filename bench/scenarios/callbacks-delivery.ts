@@ -9,14 +9,13 @@ import { type Deliveries, startReceiver } from '../callback-deliveries.ts'
 import { callbackData, fillCallbacks, LOCAL } from '../fill-callbacks.ts'
 import { loadPost } from '../load.ts'
 import { median, type Scenario } from '../scenario.ts'
-import { type ServerProcess, start, startProduct } from '../server-process.ts'
+import { type ServerProcess, start, startProduct, TOKEN } from '../server-process.ts'
 
 const BACKLOG = 100_000
 const CONCURRENCY = 100
 const CLIENTS = 64
 const SECONDS = 10
 const SAMPLES = 200
-const TOKEN = 'bench-administrator-token-0123456789abcdef'
 const ENV = { COMMONPLACE_ADMIN_TOKEN: TOKEN, ...LOCAL }
 const HEADERS = { authorization: `Bearer ${TOKEN}` }
 const LOOP = fileURLToPath(new URL('../callback-loop.ts', import.meta.url))

@@ -3,11 +3,10 @@ import { benchDirectory } from '../bench-directory.ts'
 import { startReceiver } from '../callback-deliveries.ts'
 import { fillCallbacks, LOCAL } from '../fill-callbacks.ts'
 import type { Scenario } from '../scenario.ts'
-import { startProduct } from '../server-process.ts'
+import { startProduct, TOKEN } from '../server-process.ts'
 
 const BACKLOG = 10_000
 const PROCESSES = [1, 2, 3]
-const TOKEN = 'bench-administrator-token-0123456789abcdef'
 
 export const scenario: Scenario = {
   description: `delivery of a backlog of ${BACKLOG} on PostgreSQL by one, two and three processes`,

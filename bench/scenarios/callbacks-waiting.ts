@@ -3,7 +3,7 @@ import { benchDirectory } from '../bench-directory.ts'
 import { startReceiver } from '../callback-deliveries.ts'
 import { fillCallbacks, LOCAL } from '../fill-callbacks.ts'
 import { median, type Scenario } from '../scenario.ts'
-import { type ServerProcess, startProduct } from '../server-process.ts'
+import { residentMb, type ServerProcess, startProduct, TOKEN } from '../server-process.ts'
 
 const FEW = 10_000
 const MANY = 1_000_000
@@ -11,7 +11,7 @@ const DUE = 20_000
 const ROUNDS = 3
 const IDLE_SECONDS = 10
 const TICKS_PER_SECOND = 100
-const ENV = { COMMONPLACE_ADMIN_TOKEN: 'bench-administrator-token-0123456789abcdef', ...LOCAL }
+const ENV = { COMMONPLACE_ADMIN_TOKEN: TOKEN, ...LOCAL }
 
 interface Figures {
   startMs: number
@@ -71,7 +71,7 @@ async function whileIdle(directory: string): Promise<Omit<Figures, 'rate'>> {
   const before = ticks(product)
   await seconds(IDLE_SECONDS)
   const idlePercent = ((ticks(product) - before) / TICKS_PER_SECOND / IDLE_SECONDS) * 100
-  const rssMb = rssOf(product)
+  const rssMb = residentMb(product)
   await product.stop()
   return { startMs: product.startMs, idlePercent, rssMb }
 }
@@ -85,11 +85,6 @@ function ticks({ child }: ServerProcess): number {
   const [, facts = ''] = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(') ')
   const fields = facts.split(' ')
   return Number(fields[11]) + Number(fields[12])
-}
-
-function rssOf({ child }: ServerProcess): number {
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
-  return (Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024) / 1e6
 }
 
 function seconds(count: number): Promise<void> {

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process'
 import { request } from 'node:http'
-import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
 import { benchDirectory } from '../bench-directory.ts'
+import { loadGet } from '../load.ts'
 import { median, type Scenario } from '../scenario.ts'
 import { start, startProduct } from '../server-process.ts'
 
@@ -21,6 +19,7 @@ export const scenario: Scenario = {
       [fileURLToPath(new URL('../bare-server.ts', import.meta.url)), JSON.stringify(answer)],
       /(http:\S+)/,
     )
+    const load = (url: string, seconds: number) => loadGet({ url, seconds, connections: CONNECTIONS, headers: {} })
     const ours: number[] = []
     const theirs: number[] = []
     // The first round only warms both up.
@@ -65,15 +64,4 @@ function capture(url: string): Promise<{ headers: string[]; body: string }> {
       .once('error', reject)
       .end()
   })
-}
-
-/** Requests per second, from a process of its own; any error or other status makes the figure worthless. */
-async function load(url: string, seconds: number): Promise<number> {
-  const autocannon = createRequire(import.meta.url).resolve('autocannon/autocannon.js')
-  const args = [autocannon, '-c', String(CONNECTIONS), '-d', String(seconds), '--json', url]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 10_000_000 })
-  const result = JSON.parse(stdout) as { requests: { average: number }; errors: number; non2xx: number }
-  if (result.errors > 0 || result.non2xx > 0)
-    throw new Error(`${url} failed under load: ${result.errors} errors, ${result.non2xx} other answers`)
-  return result.requests.average
 }

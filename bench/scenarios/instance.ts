@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { benchDirectory } from '../bench-directory.ts'
 import { median, type Scenario } from '../scenario.ts'
-import { type ServerProcess, start, startProduct } from '../server-process.ts'
+import { type ServerProcess, start, startProduct, TOKEN } from '../server-process.ts'
 
 const ROUNDS = 4
 const SECONDS = 3
@@ -17,7 +17,6 @@ const PEERS = 50_000
 const RULES = 20
 /** One after the other over a few connections: how long an answer takes, not how many a client can read. */
 const LATENCY = { requests: 2_000, connections: 2 }
-const TOKEN = 'bench-administrator-token-0123456789abcdef'
 // The limits count as they do for everybody; they are only never reached.
 const ENV = {
   COMMONPLACE_ADMIN_TOKEN: TOKEN,

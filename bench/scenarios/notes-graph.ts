@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
-import { moveAll, startWithNotes, TOKEN } from '../notes-server.ts'
+import { moveAll, startWithNotes } from '../notes-server.ts'
 import { median, type Scenario } from '../scenario.ts'
+import { TOKEN } from '../server-process.ts'
 
 const NOTES = 10_000
 const LINKS = 5

@@ -1,8 +1,9 @@
 import { createDatabase } from '../../test/support/postgres-database.ts'
 import { loadPost } from '../load.ts'
 import { sampleNote } from '../notes-data.ts'
-import { moveAll, type NotesServer, startWithNotes, startYardstick, TOKEN, writeLoads } from '../notes-server.ts'
+import { moveAll, type NotesServer, startWithNotes, startYardstick, writeLoads } from '../notes-server.ts'
 import { median, type Scenario } from '../scenario.ts'
+import { TOKEN } from '../server-process.ts'
 
 const NOTES = 10_000
 const ROUNDS = 6

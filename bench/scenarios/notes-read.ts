@@ -1,6 +1,7 @@
 import { loadPost } from '../load.ts'
-import { startWithNotes, startYardstick, TOKEN } from '../notes-server.ts'
+import { startWithNotes, startYardstick } from '../notes-server.ts'
 import { median, type Scenario } from '../scenario.ts'
+import { TOKEN } from '../server-process.ts'
 
 const NOTES = 10_000
 const ROUNDS = 8

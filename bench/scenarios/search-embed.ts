@@ -6,7 +6,7 @@ import { fillNotes } from '../fill-notes.ts'
 import { loadPost } from '../load.ts'
 import { sampleNote } from '../notes-data.ts'
 import { median, type Scenario } from '../scenario.ts'
-import { startProduct } from '../server-process.ts'
+import { startProduct, TOKEN } from '../server-process.ts'
 
 const CHUNKS = 100_000
 const SAMPLES = 2_000
@@ -17,7 +17,6 @@ const STORED = 'select count(*) as count from note_vectors'
 const WAITING = `
   select count(*) as count from note_changes where seq > coalesce((select max(synced_seq) from project_embeddings), 0)`
 const CONNECTIONS = 64
-const TOKEN = 'bench-administrator-token-0123456789abcdef'
 
 export const scenario: Scenario = {
   description: `chunks that the built-in model embeds on one core; and creating notes while ${CHUNKS} chunks are embedded in the background against a server without semantic search, ${CONNECTIONS} connections, SQLite`,

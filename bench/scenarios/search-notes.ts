@@ -3,13 +3,12 @@ import { benchDirectory } from '../bench-directory.ts'
 import { fillNotes } from '../fill-notes.ts'
 import { naturalNote, wordOf } from '../natural-notes.ts'
 import { median, percentile, type Scenario } from '../scenario.ts'
-import { startProduct } from '../server-process.ts'
+import { startProduct, TOKEN } from '../server-process.ts'
 
 const FEW = 10_000
 const MANY = 100_000
 const QUESTIONS = 150
 const ROUNDS = 2
-const TOKEN = 'bench-administrator-token-0123456789abcdef'
 const KINDS = ['two words', 'common words', 'hybrid', 'vector'] as const
 type Kind = (typeof KINDS)[number]
 type Times = Record<Kind, number[]>

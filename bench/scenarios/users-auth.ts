@@ -3,14 +3,14 @@ import { fileURLToPath } from 'node:url'
 import { benchDirectory } from '../bench-directory.ts'
 import { loadGet } from '../load.ts'
 import { median, type Scenario } from '../scenario.ts'
-import { start, startProduct } from '../server-process.ts'
+import { start, startProduct, TOKEN } from '../server-process.ts'
 
 // Short rounds by turns: whatever else the machine does then hits both sides of a ratio.
 const ROUNDS = 12
 const SECONDS = 1
 const CONNECTIONS = 64
 const SECRETS = {
-  COMMONPLACE_ADMIN_TOKEN: 'bench-administrator-token-0123456789abcdef',
+  COMMONPLACE_ADMIN_TOKEN: TOKEN,
   COMMONPLACE_API_KEY: '0123456789abcdef0123456789abcdef',
   COMMONPLACE_APPLICATION_KEY: '0123456789abcdef0123456789abcdef01234567',
 }

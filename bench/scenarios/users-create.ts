@@ -3,14 +3,13 @@ import { fileURLToPath } from 'node:url'
 import { benchDirectory } from '../bench-directory.ts'
 import { loadPost } from '../load.ts'
 import { median, type Scenario } from '../scenario.ts'
-import { start, startProduct } from '../server-process.ts'
+import { start, startProduct, TOKEN } from '../server-process.ts'
 
 // Short rounds by turns: whatever else the machine does then hits both sides of a ratio.
 const ROUNDS = 12
 const SECONDS = 1
 const WARM_UP_SECONDS = 2
 const CONNECTIONS = 64
-const TOKEN = 'bench-administrator-token-0123456789abcdef'
 const YARDSTICK = fileURLToPath(new URL('../yardstick-server.ts', import.meta.url))
 
 export const scenario: Scenario = {

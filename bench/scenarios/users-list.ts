@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createDatabase } from '../../test/support/postgres-database.ts'
 import { benchDirectory } from '../bench-directory.ts'
 import { median, type Scenario } from '../scenario.ts'
-import { type ServerProcess, startProduct } from '../server-process.ts'
+import { residentMb, type ServerProcess, startProduct, TOKEN } from '../server-process.ts'
 import { fillPostgres, fillSqlite, roleId, userId } from '../users-data.ts'
 
 interface Plan {
@@ -18,7 +17,6 @@ const PLANS: Plan[] = [
   // For comparison only: fewer users and rounds, so that it ends within minutes.
   { engine: 'PostgreSQL', few: 10_000, many: 200_000, rounds: 40 },
 ]
-const TOKEN = 'bench-administrator-token-0123456789abcdef'
 const HEADERS = { authorization: `Bearer ${TOKEN}` }
 const SORTS = ['name', 'email', 'handle', 'title', 'status', 'created_at', 'modified_at', 'last_login_time']
 
@@ -62,14 +60,14 @@ export const scenario: Scenario = {
     for (const plan of PLANS) {
       const few = await serverWith(plan, plan.few, say)
       const many = await serverWith(plan, plan.many, say)
-      const before = { few: rssOf(few), many: rssOf(many) }
+      const before = { few: residentMb(few), many: residentMb(many) }
       for (const [name, query] of Object.entries(QUERIES)) {
         for (const row of await measure(plan, { few, many }, query)) {
           rows.push([plan.engine, name, ...row])
           say(`${plan.engine}, ${name}, page ${row[0]}: ${row.slice(1).map(milliseconds).join(', ')}`)
         }
       }
-      memory[plan.engine] = { beforeMb: before, afterMb: { few: rssOf(few), many: rssOf(many) } }
+      memory[plan.engine] = { beforeMb: before, afterMb: { few: residentMb(few), many: residentMb(many) } }
       await Promise.all([few.stop(), many.stop()])
     }
     const { afterMb } = memory.SQLite as { afterMb: { few: number; many: number } }
@@ -187,9 +185,4 @@ function p99(times: readonly number[]): number {
 
 function milliseconds(value: number): string {
   return value.toFixed(1)
-}
-
-function rssOf({ child }: ServerProcess): number {
-  const status = readFileSync(`/proc/${child.pid}/status`, 'utf8')
-  return (Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024) / 1e6
 }
