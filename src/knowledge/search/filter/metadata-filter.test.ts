@@ -44,6 +44,19 @@ const CASES: [filters: Record<string, unknown>, passes: boolean][] = [
   [{ priority: { $in: [1, 9] } }, true],
   [{ priority: { $gt: 9 } }, false],
   [{ priority: { $gt: 10 } }, false],
+  [{ priority: { $gt: 8 } }, true],
+  [{ priority: { $gt: -1 } }, true],
+  [{ priority: { $gt: '1e1' } }, false],
+  [{ priority: { $gte: 9 } }, true],
+  [{ priority: { $gte: 9.01 } }, false],
+  [{ priority: { $lte: 9 } }, true],
+  [{ priority: { $lte: '8.9E-1' } }, false],
+  [{ priority: { $between: [10, 11] } }, false],
+  [{ priority: { $between: [1, 8] } }, false],
+  [{ version: { $gt: 'v1' } }, false],
+  [{ status: { $gt: 5 } }, true],
+  [{ told: { $in: ['truer', 'TRUE'] } }, true],
+  [{ status: { $in: ['drafty', 'raft'] } }, false],
   [{ priority: { $lt: '10' } }, true],
   [{ date: { $between: ['2026-01-01', '2026-02-01'] } }, true],
   [{ date: { $lt: '2026-02-01' } }, false],
@@ -85,6 +98,10 @@ const REFUSED: unknown[] = [
   { a: { $in: [] } },
   { a: { $in: 'x' } },
   { a: { $between: [1] } },
+  { a: { $between: [1, 2, 3] } },
+  { a: Array(101).fill('x') },
+  { a: { $in: Array(101).fill('x') } },
+  { ['k'.repeat(2_000)]: 1 },
   { a: { $gt: [1] } },
   { a: null },
   { a: [{}] },
@@ -99,6 +116,13 @@ for (const value of REFUSED) {
     )
   })
 }
+
+test('keys have letters of either case, digits, hyphens and underscores, in names with dots between', () => {
+  for (const key of ['Status', 'status2', '2nd', 'due-date', 'due_date', 'A-1.b_2.C3']) {
+    assert.equal(parseMetadataFilters({ [key]: 1 })[0]?.key, key)
+  }
+  assert.equal(parseMetadataFilters({ a: Array(100).fill('x') }).length, 1)
+})
 
 test('no filters at all are none', () => {
   assert.deepEqual(parseMetadataFilters(undefined), [])

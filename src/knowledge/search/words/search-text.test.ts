@@ -2,7 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { columnText, indexWords, LONGEST_WORD, queryWords, wordsInPieces } from './search-text.ts'
-import { hashOf } from './word-hash.ts'
+import { BEGINNING, hashOf, STEM, WORD } from './word-hash.ts'
+
+test('the hash of a word never changes: indexes that were written before are full of them', () => {
+  const hashes = [hashOf(WORD, 'coffee'), hashOf(STEM, 'coffe'), hashOf(BEGINNING, 'cof'), hashOf(WORD, '')]
+  assert.deepEqual(hashes, [2_385_279_649, 3_706_403_063, 225_855_511, 2_166_136_261])
+})
 
 test('words are runs of letters and digits in lower case', () => {
   assert.deepEqual(indexWords("Don't panic: C++ & v2.0_final\n(42)"), [

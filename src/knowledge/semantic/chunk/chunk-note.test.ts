@@ -26,6 +26,14 @@ test('every chunk says which note it is of, below which headings, and of which d
   assert.equal(chunk?.hash, hash('sha256', chunk?.text ?? '', 'base64url'))
 })
 
+test('a day has the name of its month', () => {
+  const months = 'January February March April May June July August September October November December'.split(' ')
+  for (const [at, month] of months.entries()) {
+    const [chunk] = chunkNote({ title: 'T', created_at: Date.UTC(2023, at, 28) * 1_000 }, 'text')
+    assert.equal(chunk?.text, `T\n28 ${month} 2023\n\ntext`)
+  }
+})
+
 test('bullets are chunks of their own, with what hangs on them', () => {
   const content = '- one\n  more of one\n  - below one\n\n  still one\n- two\n\nText after the list.\n'
   assert.deepEqual(parts(content), [

@@ -38,6 +38,19 @@ test('a note that goes takes its rows with it', () => {
   )
 })
 
+test('a text that moves is known again and told its new place, whatever of it is another one', () => {
+  for (const [before, after] of [
+    ['abcdef\n\n- one\n', '- x\n- y\n- one\n'],
+    ['- [tag] one\n- [tag] two\n', '- [tag] two\n- [tag] one\n'],
+    ['- [tag] one\n\ntext\n', 'text\n\n- [tag] one\n'],
+    ['text\n\n- one\n', 'longer text\n\n- one\n'],
+  ] as const) {
+    const stored = apply([], plan(before, []))
+    const wanted = apply([], plan(after, []))
+    assert.deepEqual(apply(stored, plan(after, stored)).map(keyOf).sort(), wanted.map(keyOf).sort(), after)
+  }
+})
+
 const lines = fc.array(
   fc.constantFrom('- one\n', '- two\n', '- [tag] three\n', '# head\n', 'text\n\n', '- is [[Four]]\n'),
   {

@@ -23,6 +23,13 @@ describe('nameKey', () => {
     }
   })
 
+  test('never changes, since notes that were written before are found by it', () => {
+    assert.equal(nameKey('Docs/Café & Co_v2.md'), nameKey('docs/cafe-co-v2'))
+    assert.equal(nameKey('docs/cafe-co-v2'), 'docs/cafecov2')
+    assert.equal(nameKey('x'.repeat(300)), 'x'.repeat(300))
+    assert.equal(nameKey('x'.repeat(600)), `${'x'.repeat(200)}~5130b33e6b87fbf5316ed9049e98924e`)
+  })
+
   test('is the same for every way to divide, accent and capitalise the words', () => {
     const key = nameKey('docs/Basic Memory Bug.md')
     const alike = [

@@ -340,6 +340,7 @@ describe('fileNameFor', () => {
       const name = fileNameFor(title, false)
       assert.ok(Buffer.byteLength(name) <= 255, name)
       assert.match(name, /-[0-9a-f]{8}\.md$/)
+      assert.ok(name.startsWith(title.slice(0, 60)), name)
       assert.ok(name.isWellFormed())
       assert.notEqual(name, fileNameFor(`${title}y`, false))
     }
@@ -371,7 +372,8 @@ describe('parts of a path', () => {
 
   test('a file type is told from dots in a name', () => {
     for (const path of ['a/plan.pdf', 'x.MD', 'x.7z', 'a.b.txt']) assert.ok(hasFileType(path), path)
-    for (const path of ['x', 'Version 2.0', 'Dr. Who', 'a.b/x', '.gitignore', 'x.']) assert.ok(!hasFileType(path), path)
+    for (const path of ['x', 'Version 2.0', 'Dr. Who', 'a.b/x', '.gitignore', 'x.', 'Mr.Smith jr'])
+      assert.ok(!hasFileType(path), path)
   })
 })
 

@@ -14,6 +14,17 @@ const TEXT = fc.oneof(
 )
 
 describe('slug', () => {
+  test('keeps ideographs apart from other letters, from the first to the last of them', () => {
+    for (const kept of ['\u3001', '\u303f', '\u3400', '\u4dbf', '\u4e00', '\u9fff', '\u{20000}', '\u{323af}']) {
+      assert.equal(slug(`a${kept}b`), `a-${kept}-b`)
+    }
+    for (const sign of ['\u3000', '\u33ff', '\u4dc0']) assert.equal(slug(`a${sign}b`), 'a-b')
+  })
+
+  test('leaves out every kind of apostrophe', () => {
+    for (const sign of "'\u2018\u2019\u201b\u02bb\u02bc") assert.equal(slug(`Jürgen${sign}s`), 'jurgens')
+  })
+
   test('makes what the contract lists', () => {
     const vectors = {
       'docs/My Feature.md': 'docs/my-feature',
