@@ -21,7 +21,17 @@ test('a category is any text in brackets with white space after it', () => {
   }
   assert.deepEqual(readObservation('[ padded ] text'), observation('padded', 'text'))
   assert.deepEqual(readObservation('[tab]\ttext'), observation('tab', 'text'))
-  for (const line of ['[tech]text', '[a(b)] text', '[a[b]] text', '[open text', '[cat]', '[cat] ', 'text']) {
+  for (const line of [
+    '[tech]text',
+    '[a(b)] text',
+    '[a(b] text',
+    '[a)b] text',
+    '[a[b]] text',
+    '[open text',
+    '[cat]',
+    '[cat] ',
+    'text',
+  ]) {
     assert.equal(readObservation(line.trim()), null, line)
   }
 })
