@@ -161,3 +161,84 @@ test('who is given up while it waits for memory lets the next one go', async () 
   await assert.rejects(grow(20, gone), { message: 'closed' })
   assert.equal(lane.bytes, 25 * MIB)
 })
+
+test('what was larger than all the memory may be so again when it has been given back', async () => {
+  const lane = laneOf()
+  const { grow } = growing(lane)
+  for (let times = 0; times < 2; times++) {
+    await Promise.race([grow(100), Promise.resolve()])
+    assert.equal(lane.bytes, 100 * MIB)
+    lane.giveRoom(100 * MIB)
+  }
+})
+
+test('what turned out smaller lets nobody else take more than there is', async () => {
+  const lane = laneOf()
+  const { grow } = growing(lane)
+  await grow(20)
+  await grow(-1)
+  lane.giveRoom(-MIB)
+  const waits = grow(20)
+  assert.equal(lane.bytes, 20 * MIB)
+  lane.giveRoom(20 * MIB)
+  await waits
+})
+
+test('a run that somebody closed leaves the queue, and its request is broken off', () => {
+  const lane = laneOf()
+  for (const number of [1, 2, 3]) lane.add(run(number))
+  lane.stop(2)
+  assert.deepEqual(lane.queuedNumbers(), [1, 3])
+  lane.stop(7)
+  assert.deepEqual(lane.queuedNumbers(), [1, 3])
+  assert.equal(lane.add(run(2)), true, 'it is forgotten')
+  const next = lane.next()
+  assert.ok(next.kind === 'go')
+  const signal = lane.begin(next.run)
+  lane.stop(3)
+  assert.equal(signal.aborted, false)
+  lane.stop(1)
+  assert.equal(signal.aborted, true)
+})
+
+test('a server that stops breaks every request off and says whose they were', () => {
+  const lane = laneOf()
+  for (const number of [1, 2]) lane.add(run(number))
+  const signals = beginSignals(lane)
+  assert.deepEqual(lane.breakOff(), [1, 2])
+  assert.ok(signals.every(({ aborted }) => aborted))
+})
+
+function beginSignals(lane: Lane) {
+  const signals = []
+  for (let next = lane.next(); next.kind === 'go'; next = lane.next()) signals.push(lane.begin(next.run))
+  return signals
+}
+
+test('what another process may attempt soon is taken out of the queue and stays known', () => {
+  const lane = laneOf()
+  for (const [number, leasedUntil] of [
+    [1, 10],
+    [2, 20],
+    [3, 9],
+  ] as const)
+    lane.add({ ...run(number), leasedUntil })
+  lane.add(run(4))
+  assert.deepEqual(lane.takeLapsed(10), [3])
+  assert.deepEqual(lane.queuedNumbers(), [1, 2, 4])
+  assert.deepEqual(lane.takeLapsed(11), [1])
+  assert.deepEqual([...lane.known].sort(), [1, 2, 3, 4])
+})
+
+test('a lane is idle only while it knows of nothing, and nothing is looked for', () => {
+  const lane = laneOf()
+  assert.equal(lane.isIdle, true)
+  lane.hasMore = true
+  assert.equal(lane.isIdle, false)
+  lane.hasMore = false
+  lane.isLoading = true
+  assert.equal(lane.isIdle, false)
+  lane.isLoading = false
+  lane.add(run(1))
+  assert.equal(lane.isIdle, false)
+})

@@ -11,6 +11,18 @@ test('what fails again is left alone twice as long, at most a minute; what worke
   assert.equal(setbacks.add(1), 1_000)
 })
 
+test('what fails changes nothing for what failed before', () => {
+  const setbacks = new Setbacks({ now: () => 0 })
+  setbacks.add(1)
+  setbacks.add(2)
+  assert.deepEqual([setbacks.until(1), setbacks.until(2)], [1_000_000, 1_000_000])
+  setbacks.clear(2)
+  assert.deepEqual([setbacks.until(1), setbacks.until(2)], [1_000_000, null])
+  assert.equal(setbacks.add(1), 2_000)
+  setbacks.clear(1)
+  assert.equal(setbacks.until(1), null)
+})
+
 test('it may be tried when its time is over, and not before', () => {
   let now = 0
   const setbacks = new Setbacks({ now: () => now })

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { newId } from '../../platform/ids/uuid.ts'
 import { Cipher } from '../../platform/secrets/cipher.ts'
 import { isSigningSecret } from '../settings.ts'
-import { changeSecrets, openSecrets, sealSecrets } from './signing-secrets.ts'
+import { changeSecrets, isSigningChange, openSecrets, sealSecrets } from './signing-secrets.ts'
 
 function secret(n: number): string {
   return `whsec_${Buffer.alloc(24, n).toString('base64')}`
@@ -32,8 +32,8 @@ test('the oldest is dropped, or the one that is named', () => {
 })
 
 test('the only secret is dropped by name only, so that a repeated request does not end all signatures', () => {
-  assert.throws(() => changeSecrets([one], { drop: 'oldest' }), { code: 'failed_precondition' })
-  assert.throws(() => changeSecrets([], { drop: 'oldest' }), { code: 'failed_precondition' })
+  assert.throws(() => changeSecrets([one], { drop: 'oldest' }), { code: 'failed_precondition', message: /^Only one/ })
+  assert.throws(() => changeSecrets([], { drop: 'oldest' }), { code: 'failed_precondition', message: /^No secret/ })
   assert.deepEqual(changeSecrets([one], { drop: one }).secrets, [])
 })
 
@@ -48,6 +48,13 @@ test('a list replaces all, an empty one signs nothing, null inherits', () => {
   assert.deepEqual(changeSecrets([one], { secrets: [three, two, three] }).secrets, [three, two])
   assert.deepEqual(changeSecrets([one], { secrets: [] }).secrets, [])
   assert.equal(changeSecrets([one], { secrets: null }).secrets, null)
+})
+
+test('a request that names no secret changes none', () => {
+  for (const change of [{}, { generate: false }]) assert.equal(isSigningChange(change), false)
+  for (const change of [{ secrets: null }, { secrets: [] }, { add: one }, { generate: true }, { drop: one }]) {
+    assert.equal(isSigningChange(change), true, JSON.stringify(change))
+  }
 })
 
 test('no more than ten sign', () => {
