@@ -242,3 +242,28 @@ test('a lane is idle only while it knows of nothing, and nothing is looked for',
   lane.add(run(1))
   assert.equal(lane.isIdle, false)
 })
+
+test('nothing more is claimed while very many are put off, or some wait already', () => {
+  const lane = laneOf()
+  assert.equal(lane.claimable(), 10)
+  lane.putOff = 1_000
+  assert.equal(lane.claimable(), 0)
+  lane.putOff = 999
+  assert.equal(lane.claimable(), 10)
+  lane.add(run(1))
+  assert.equal(lane.claimable(), 0)
+})
+
+test('a lane that waits knows until when, be it for its rate or for its breaker', () => {
+  const lane = laneOf()
+  assert.equal(lane.nextOfferAt, null)
+  lane.settings = { ...lane.settings, limits: { concurrency: 10, rps: 1 } }
+  lane.limits.begin(1_000)
+  assert.equal(lane.nextOfferAt, 1_001_000)
+  lane.settings = { ...lane.settings, limits: { concurrency: 10, rps: 0 } }
+  for (let times = 0; times < 6; times++) {
+    const pass = lane.breaker.admit()
+    if (pass !== null) lane.breaker.settle(pass, true)
+  }
+  assert.equal(lane.nextOfferAt, 60_001_000)
+})

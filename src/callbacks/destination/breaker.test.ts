@@ -185,6 +185,14 @@ test('is as a new one is only while nothing has failed', () => {
   assert.equal(breaker.isPristine, true)
 })
 
+test('is not as a new one is while trials are still to come, however good the first ones were', () => {
+  const { breaker, clock } = setUp({ half_open_requests: 3 })
+  fail(breaker, 6)
+  clock.at += 60 * SECOND
+  assert.equal(breaker.settle(admitted(breaker), false), null)
+  assert.deepEqual([breaker.snapshot().consecutiveFailures, breaker.isPristine], [0, false])
+})
+
 test('a reset closes it at once, and what is in flight counts no more', () => {
   const { breaker, clock } = setUp()
   fail(breaker, 6)
