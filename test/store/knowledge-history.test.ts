@@ -257,6 +257,16 @@ eachDatabase('the feed of changes', (context) => {
       assert.ok(told - before <= 2, `${told - before} went on at once`)
     }
     await Promise.all(waiting)
+    // As do those who find at once what they ask for.
+    const asking = waiting.map(async () => {
+      const { changes } = await read(db, project, { clock })
+      told -= changes.length
+    })
+    for (let before = told; told > 0; before = told) {
+      await nextTurn()
+      assert.ok(before - told <= 2, `${before - told} went on at once`)
+    }
+    await Promise.all(asking)
   })
 
   test('all who wait are looked after by one question', async () => {

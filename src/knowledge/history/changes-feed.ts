@@ -47,8 +47,8 @@ export const TOMBSTONES_KEPT_MS = 90 * DAY_MS
 // Times of other processes may differ from ours; they are forgotten this much later.
 export const TOMBSTONES_SPARE_MS = DAY_MS
 // One change wakes all who wait, and each of them asks again at once. Node takes one new connection in a turn: turns must be short.
-const WOKEN_PER_TURN = 2
-const goOn = beginInTurns(WOKEN_PER_TURN)
+const LOOKS_PER_TURN = 2
+const inTurn = beginInTurns(LOOKS_PER_TURN)
 const BEGINNING = 0
 /** In place of a cursor: nothing that changed before. */
 const NOW = 'now'
@@ -71,6 +71,7 @@ export async function changesAfter(
   const { db, clock } = deps
   const endsAt = clock.elapsedMs() + waitMs
   for (;;) {
+    await new Promise<void>((begin) => inTurn({ isGone: () => false, begin }))
     const project = await requireProject(db, projectId)
     // Before one looks, so that no change falls in between.
     const bell = new Bell(clock)
@@ -86,7 +87,6 @@ export async function changesAfter(
       bell.ringIn(leftMs)
       if (db.engine === 'postgres') leave = watchOf(deps).add({ projectId: project.id, after: after.seq, bell })
       await bell.rings(signal)
-      await new Promise<void>((begin) => goOn({ isGone: () => false, begin }))
     } finally {
       leave?.()
       unsubscribe()
