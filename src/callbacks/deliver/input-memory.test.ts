@@ -56,3 +56,17 @@ test('one that is given up while it waits keeps nothing from others', async () =
   await setImmediate()
   assert.deepEqual([...held.keys()], ['first', 'behind'])
 })
+
+test('who came first goes first only among those whose destinations have as much', async () => {
+  const { held, ask } = asking(new InputMemory(10))
+  void ask('quick-1', QUICK, 1)
+  for (const name of ['slow-1', 'slow-2']) void ask(name, SLOW, 4)
+  for (const name of ['quick-2', 'quick-3']) void ask(name, QUICK, 4)
+  for (const name of ['slow-3', 'slow-4']) void ask(name, SLOW, 4)
+  for (const name of ['slow-1', 'slow-2', 'quick-2', 'slow-3']) {
+    await setImmediate()
+    held.get(name)?.giveBack()
+  }
+  await setImmediate()
+  assert.deepEqual([...held.keys()].slice(3), ['quick-2', 'slow-3', 'quick-3', 'slow-4'])
+})
