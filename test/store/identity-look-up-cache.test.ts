@@ -65,6 +65,30 @@ test('what was being read when everything was forgotten is not remembered', asyn
   assert.equal(look.times, 1)
 })
 
+test('all is forgotten together, what was found and what was not', async () => {
+  const { cache } = newCache()
+  await cache.get('found', async () => 'old')
+  await cache.get('missing', async () => undefined)
+  cache.clear()
+  assert.equal(cache.size, 0)
+  assert.equal(await cache.get('found', async () => undefined), undefined)
+  assert.equal(await cache.get('missing', async () => 'new'), 'new')
+})
+
+test('a look-up that fails late takes nothing from the one that followed it', async () => {
+  const { cache } = newCache()
+  const { promise, reject } = Promise.withResolvers<string>()
+  const old = cache.get('k', () => promise)
+  cache.clear()
+  const later = Promise.withResolvers<string>()
+  const fresh = cache.get('k', () => later.promise)
+  reject(new Error('storage'))
+  await assert.rejects(old, /storage/)
+  const shared = cache.get('k', async () => 'another')
+  later.resolve('new')
+  assert.deepEqual(await Promise.all([fresh, shared]), ['new', 'new'])
+})
+
 test('a failed look-up is told to all who wait and tried again by the next', async () => {
   const { cache } = newCache()
   const fail = () => Promise.reject(new Error('storage'))
