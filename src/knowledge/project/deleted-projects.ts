@@ -71,7 +71,8 @@ export class DeletedProjects {
       // Whoever waits for changes has nothing to wait for any more.
       tx.signal(CHANGES_TOPIC, String(project.id))
       const dueAt = now + (deleteNotes ? purgeInMs : KEPT_MS) * MICROS_PER_MS
-      await enqueueJob(tx, { kind: PURGE_PROJECT, key: String(project.id), payload: purge, dueAt }, now)
+      // A job of its own: joined with that of an earlier deletion, which waits after a restore, it would be due as early as that one.
+      await enqueueJob(tx, { kind: PURGE_PROJECT, key: `${project.id} ${now}`, payload: purge, dueAt }, now)
       const changes = { name: { old: project.name }, delete_notes: { new: deleteNotes } }
       await audit(tx, principal, project, { action: 'project.deleted', changes }, client)
       return { before, after: null, changed: true, purge }
