@@ -80,6 +80,33 @@ describe('the writer of SQLite and the disk', () => {
     assert.ok(statSync(`${db.file}-wal`).size <= 10_000, `${statSync(`${db.file}-wal`).size}`)
   })
 
+  test('a change behind one that the disk does not confirm is no success either, and whoever sees them hears of both', async () => {
+    const syncs: ReturnType<typeof Promise.withResolvers<void>>[] = []
+    const begin = () => {
+      const sync = Promise.withResolvers<void>()
+      syncs.push(sync)
+      return sync.promise
+    }
+    const db = await openOver(opened, begin, new FakeClock())
+    const [told, heard]: number[][] = [[], []]
+    db.subscribe('topic', (body) => heard?.push(Number(body)))
+    const change = (n: number) =>
+      db.write(async (tx) => {
+        await put(tx, `${n}`, n)
+        tx.afterCommit(() => told?.push(n))
+        tx.signal('topic', `${n}`)
+      })
+    const all = [change(0)]
+    while (syncs.length === 0) await nextTurn()
+    for (let n = 1; n <= 40; n++) all.push(change(n))
+    const settled = Promise.allSettled(all)
+    while ((await allItems(db)).size < 41) await nextTurn()
+    syncs[0]?.reject(Object.assign(new Error('input/output error'), { code: 'EIO' }))
+    for (const one of await settled) assert.ok(one.status === 'rejected' && isAppError(one.reason, 'unavailable'))
+    assert.equal(syncs.length, 1)
+    assert.deepEqual([told, heard], Array(2).fill([...Array(41).keys()]))
+  })
+
   test('a quick disk is waited for at once, a slow one aside, and asked from time to time whether it still is', async () => {
     const db = await openOver(opened, async () => {})
     let elapsedMs = 0

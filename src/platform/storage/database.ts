@@ -49,9 +49,11 @@ export interface Transaction extends Reader {
   writeSums(): Promise<void>
   /** Called now and then in the middle of long work that is no query: others have their turn when it is due. */
   breathe(): Promise<void>
-  /** Runs once the change is durable; never when it was rolled back. Must not throw. */
+  /**
+   * Runs once the change is durable, or whoever asked for it was told that it may not be; never when it was rolled back. Must not throw.
+   */
   afterCommit(callback: () => void): void
-  /** Tells every process that listens on the topic, once the change is durable. At most 7,000 bytes. */
+  /** Tells every process that listens on the topic, at the same time. At most 7,000 bytes. */
   signal(topic: string, body?: string): void
 }
 

@@ -208,6 +208,8 @@ export class SqliteWriter {
   /** In the order of the commits; ends as soon as the disk has the one before. */
   async #answerWhenDurable(outcomes: readonly Outcome[]): Promise<void> {
     await this.#syncing
+    // It lies in the log behind one that may be missing there, and would be lost with that one.
+    if (this.#isLogUnsafe) return this.#refuse(outcomes, new Error('The disk did not take the change before it'))
     try {
       const synced = this.#walLog.sync()
       if (synced === undefined) this.#answerAll(outcomes)
@@ -236,7 +238,11 @@ export class SqliteWriter {
   #refuse(outcomes: readonly Outcome[], error: unknown): void {
     this.#isLogUnsafe = true
     this.#log.error({ err: error, writes: outcomes.length }, 'the disk did not take what was written')
-    for (const { operation } of outcomes) operation.reject(notTaken(error))
+    for (const outcome of outcomes) {
+      outcome.operation.reject(notTaken(error))
+      // Whoever reads sees it already, and nothing is written behind it before it is safe.
+      if ('tx' in outcome) this.#tell(outcome.tx)
+    }
   }
 
   async #runOne(operation: Operation, careful: boolean): Promise<Outcome | typeof DEMOTED> {
@@ -274,8 +280,12 @@ export class SqliteWriter {
       return
     }
     outcome.operation.resolve(outcome.value as never)
-    for (const callback of outcome.tx.commitCallbacks ?? []) this.#guard(callback)
-    for (const { topic, body } of outcome.tx.signals ?? []) this.#signals.emit(topic, body)
+    this.#tell(outcome.tx)
+  }
+
+  #tell({ commitCallbacks, signals }: SqliteTransaction): void {
+    for (const callback of commitCallbacks ?? []) this.#guard(callback)
+    for (const { topic, body } of signals ?? []) this.#signals.emit(topic, body)
   }
 
   // NOTE A defect in a callback must not stop the writer: the change is durable and the next ones are waiting.
