@@ -38,5 +38,6 @@ test('a project is named by colons before the name, not by those in what is show
   })
   assert.equal(readIdentifier('other::Plan|x').namesProject, true)
   assert.equal(readIdentifier('Plan|a::b').namesProject, false)
+  assert.equal(readIdentifier('Plan#a::b').namesProject, false)
   assert.equal(readIdentifier('::Plan').namesProject, false)
 })

@@ -37,6 +37,6 @@ function nameBehindHash(text: string): string {
 
 function isProjectNamed(text: string): boolean {
   const at = text.indexOf('::')
-  const bar = text.indexOf('|')
-  return at > 0 && (bar < 0 || at < bar)
+  const end = text.search(/[#|]/)
+  return at > 0 && (end < 0 || at < end)
 }

@@ -62,6 +62,8 @@ test('separates display text and anchor from the target', () => {
 test('writes a note of another project with a slash', () => {
   assert.deepEqual(readTarget('project::Note')?.target, 'project/Note')
   assert.deepEqual(readTarget('project::Note#H')?.name, 'project/Note#H')
+  assert.deepEqual(readTarget('project::Note#std::vector')?.name, 'project/Note#std::vector')
+  assert.deepEqual(readTarget('Note#std::vector')?.anchor, 'std::vector')
   assert.deepEqual(readTarget('a::b::c')?.name, 'a/b::c')
   assert.deepEqual(readTarget('::Note')?.name, '::Note')
 })

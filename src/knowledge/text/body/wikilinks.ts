@@ -172,7 +172,9 @@ export function readTarget(inner: string): LinkTarget | null {
   const nameEnd = bar > 0 && inner.charCodeAt(bar - 1) === BACKSLASH ? bar - 1 : bar
   const written = oneLine(bar === -1 ? inner : inner.slice(0, nameEnd))
   if (written === '' || written.length > MAX_LINK_NAME) return null
-  const name = withSlash(written)
+  const hash = written.indexOf('#')
+  // Not in the anchor: `Doc#std::vector` leads to a heading.
+  const name = hash < 0 ? withSlash(written) : withSlash(written.slice(0, hash)) + written.slice(hash)
   const display = bar === -1 ? '' : oneLine(inner.slice(bar + 1))
   const { text: target, anchor } = divideAtFirst(name)
   if (target === '') return null
