@@ -4,6 +4,7 @@ import { eachDatabase } from '../support/each-database.ts'
 import { LinkedNotes } from './links-fixture.ts'
 import { relationsOf } from './relations-of.ts'
 import { resolveExactly } from './resolve-exactly.ts'
+import { createNote, openNotes } from './semantic-world.ts'
 
 function texts(...list: string[]) {
   return list.map((name) => ({ name, target: name }))
@@ -76,6 +77,20 @@ eachDatabase('links', ({ open }) => {
       await notes.edges(),
       ['a', 'b', 'c', 'd'].map((type) => `log.md -${type}-> new/place.md`),
     )
+  })
+
+  test('aliases that differ only in where a line ends are others', async () => {
+    const world = await openNotes(await open())
+    const { deps, notes, writer, projectId } = world
+    const made = await createNote(world, 'T', '---\naliases: ["a\\nb"]\n---\n\nx')
+    const aliases = async () => {
+      const rows = await deps.db.query.selectFrom('note_names').select('value').where('value', '<>', '').execute()
+      return rows.map(({ value }) => value).toSorted()
+    }
+    assert.deepEqual(await aliases(), ['a\nb'])
+    const input = { title: 'T', directory: '', content: 'x', noteType: null, metadata: { aliases: ['a', 'b'] } }
+    await notes.replace(writer, { projectId, noteId: made.external_id }, input, {})
+    assert.deepEqual(await aliases(), ['a', 'b'])
   })
 
   test('an edge survives a rename, and the edit of the linking note after it', async () => {

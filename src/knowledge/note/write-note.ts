@@ -140,7 +140,7 @@ export async function changeNote(
     isMoved ||
     note.title !== before.title ||
     note.permalink !== before.permalink ||
-    aliases.join('\n') !== aliasesBefore.join('\n')
+    JSON.stringify(aliases) !== JSON.stringify(aliasesBefore)
   const names = isRenamed
     ? await replaceNames(tx, project, { note: row, aliases: aliasesBefore }, { note, aliases })
     : null
