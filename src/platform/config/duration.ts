@@ -6,8 +6,12 @@ export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0
   const [, amount, unit] = DURATION.exec(text) ?? []
   if (amount === undefined) return undefined
-  const milliseconds = Number(amount) * UNITS[unit as keyof typeof UNITS]
-  return Number.isSafeInteger(milliseconds) ? milliseconds : undefined
+  // In whole numbers: as a binary fraction, 1.1 hours are no whole number of milliseconds.
+  const [whole = '', fraction = ''] = amount.split('.')
+  const scaled = BigInt(whole + fraction) * BigInt(UNITS[unit as keyof typeof UNITS])
+  const scale = 10n ** BigInt(fraction.length)
+  const milliseconds = Number(scaled / scale)
+  return scaled % scale === 0n && Number.isSafeInteger(milliseconds) ? milliseconds : undefined
 }
 
 /** In the largest unit that leaves no rest, so that reading it again gives the same number. */
