@@ -219,6 +219,17 @@ eachDatabase('namespaces', ({ engine, open, openAgain }) => {
     }
   })
 
+  test('a page has as many namespaces as fit into an answer', async () => {
+    const { operator, namespaces } = await namespaceWorld(await open())
+    const names = Array.from({ length: 1_000 }, (_, n) => `A${n}`.padEnd(60, 'x'))
+    const searchAttributes = Object.fromEntries(names.map((name) => [name, 'Keyword' as const]))
+    for (let n = 0; n < 25; n++) await namespaces.create(operator, { name: `n${n}`, searchAttributes })
+    const first = await namespaces.list(operator)
+    const rest = await namespaces.list(operator, { pageToken: first.nextPageToken ?? '' })
+    assert.ok(first.namespaces.length > 10 && first.namespaces.length < 26, `${first.namespaces.length}`)
+    assert.deepEqual([first.namespaces.length + rest.namespaces.length, rest.nextPageToken], [26, null])
+  })
+
   test('what the settings list is neither deleted nor loses its attributes: the next start would bring it back', async () => {
     const yaml = 'callbacks: { namespaces: { orders: { search_attributes: { CustomerId: Keyword } } } }'
     const world = await namespaceWorld(await open(), yaml)

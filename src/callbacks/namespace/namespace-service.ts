@@ -6,6 +6,7 @@ import { enqueueJob } from '../../platform/jobs/enqueue.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
 import { NAMESPACE_NAME } from '../settings.ts'
+import { fittingItems, textBytes } from '../wire/fitting-items.ts'
 import { applyWish, refuseContradictions } from './apply-wish.ts'
 import { changesBetween } from './audited-changes.ts'
 import { newNamespace } from './ensure-namespaces.ts'
@@ -39,6 +40,8 @@ export interface NamespacePage {
 }
 
 const LARGEST_PAGE = 1_000
+// Of everything that is never long.
+const BYTES_BESIDE = 2_000
 
 /** Who may do what is decided before: reading needs `callbacks_read`, everything else `org_management`. */
 export class NamespaceService {
@@ -55,10 +58,12 @@ export class NamespaceService {
     const after = pageToken === '' ? null : decodePageToken(pageToken)
     // One more than asked for tells whether there is another page.
     const found = await listNamespaces(this.#options.db, { after, limit: limit + 1 })
-    const page = found.slice(0, limit)
-    const last = page.at(-1)
-    const nextPageToken = found.length > limit && last !== undefined ? encodePageToken(last.id) : null
-    return { namespaces: page.map((namespace) => this.#show(namespace)), nextPageToken }
+    const page = fittingItems(
+      found.slice(0, limit).map((namespace) => this.#show(namespace)),
+      namespaceBytes,
+    )
+    const last = found.length > page.length ? page.at(-1) : undefined
+    return { namespaces: page, nextPageToken: last === undefined ? null : encodePageToken(last.namespace.id) }
   }
 
   async get(_principal: Principal, { name }: { name: string }): Promise<ShownNamespace> {
@@ -151,6 +156,12 @@ export class NamespaceService {
     if (first === undefined) return
     throw stillListed(`The search attribute "${first}"`, `callbacks.namespaces.${name}.search_attributes`)
   }
+}
+
+function namespaceBytes({ namespace: { description, searchAttributes }, policy }: ShownNamespace): number {
+  // On the wire a type has a longer name than here.
+  const lists = 2 * Buffer.byteLength(JSON.stringify([searchAttributes, policy.allowed_addresses]))
+  return BYTES_BESIDE + textBytes(description) + lists
 }
 
 async function requireNamespace<R extends Reader>(

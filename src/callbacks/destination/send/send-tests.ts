@@ -5,7 +5,7 @@ import {
   CallbackExecutionCompletionSchema,
 } from '../../../gen/temporal/api/callback/v1/message_pb.js'
 import type { Clock } from '../../../platform/clock/clock.ts'
-import { AppError } from '../../../platform/errors/app-error.ts'
+import { AppError, isAppError } from '../../../platform/errors/app-error.ts'
 import { newId } from '../../../platform/ids/uuid.ts'
 import type { Call } from '../../call.ts'
 import type { Lanes } from '../../deliver/lanes.ts'
@@ -82,6 +82,8 @@ export class SendTests {
       .deliver({ target, policy: targetPolicy, headers, body: content.body, timeoutMs, signal })
       .catch((cause: unknown) => {
         if (signal.aborted) throw new AppError('canceled', 'The caller went away', { cause })
+        // This machine could not even try, and the error says why.
+        if (isAppError(cause)) throw cause
         throw new AppError('unavailable', 'The server is stopping: send the test again in a moment', { cause })
       })
     return attemptMessage({
