@@ -30,7 +30,7 @@ export interface PasswordServiceOptions {
 }
 
 /** Null for an address that nobody has: the request has done the same either way. */
-const RESET = jobKind<{ userId: UserId | null }>('users.password-reset', { join: 'keep', maxAttempts: 10 })
+const RESET = jobKind<{ userId: UserId | null }>('users.password-reset', { maxAttempts: 10 })
 
 export class PasswordService {
   readonly #options: PasswordServiceOptions

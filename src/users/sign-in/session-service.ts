@@ -36,6 +36,8 @@ export interface SessionServiceOptions {
   onSignedIn?(userId: UserId, now: Micros): void
 }
 
+// Uses are written down some time later, by whatever process. Who idles is refused in any case.
+const LATE_USES_MS = 5 * 60_000
 // More devices than a person has; whoever signs in more often loses the oldest session.
 const MOST_SESSIONS = 100
 const LONGEST_TEXT = 512
@@ -171,7 +173,9 @@ export class SessionService {
     let total = 0
     for (let removed = PURGE_BATCH; removed === PURGE_BATCH; total += removed) {
       signal?.throwIfAborted()
-      removed = await purgeSessions(this.#options.db, this.#limits(), PURGE_BATCH)
+      const { seenAfter, ...limits } = this.#limits()
+      const idle = { ...limits, seenAfter: seenAfter - LATE_USES_MS * MICROS_PER_MS }
+      removed = await purgeSessions(this.#options.db, idle, PURGE_BATCH)
     }
     return total
   }
