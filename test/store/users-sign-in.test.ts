@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { mintLink } from '../../src/users/invitation/user-links.ts'
 import { SignInService } from '../../src/users/sign-in/sign-in-service.ts'
+import { userDocument } from '../../src/users/user/user-document.ts'
 import { accounts, PASSWORD } from '../support/accounts.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -112,9 +113,26 @@ eachDatabase('passwords', ({ open }) => {
     await authenticator.close()
   })
 
+  test('whoever signs in has the picture that the settings name, as everywhere', async () => {
+    const { person, signIn, db } = await accounts(await open())
+    await person(ADA)
+    const { user } = await signIn(ADA)
+    const iconOf = async (icon_provider: 'local' | 'gravatar') => {
+      const { data } = await userDocument(db, user, {
+        baseUrl: () => 'https://know.example',
+        settings: { icon_provider },
+      })
+      return new URL(data.attributes.icon).hostname
+    }
+    assert.equal(await iconOf('local'), 'know.example')
+    assert.match(await iconOf('gravatar'), /gravatar/)
+  })
+
   test('a reset is queued for an Active user, and looks the same for everybody else', async () => {
     const world = await accounts(await open())
     const { person, passwords, jobs, users, operator, db } = world
+    // Nobody has the address yet, and this still waits when somebody does.
+    await passwords.requestReset({ email: ADA })
     const ada = await person(ADA)
     const gone = await person('gone@example.org')
     await users.disable(operator, { userId: gone })

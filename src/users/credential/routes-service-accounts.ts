@@ -24,7 +24,7 @@ export function serviceAccountRoutes(server: FastifyInstance, deps: UsersDeps): 
     schema: { body: UserCreateBody, response: { 201: UserDocument } },
     async handler(request, reply) {
       const account = await serviceAccounts.create(callerOf(request), newUserOf(request.body), clientOf(request))
-      const document = await deps.db.read((snapshot) => userDocument(snapshot, account, deps.baseUrl()))
+      const document = await deps.db.read((snapshot) => userDocument(snapshot, account, deps))
       return reply.code(201).header('location', `/api/v2/users/${account.id}`).send(document)
     },
   })

@@ -36,7 +36,7 @@ import {
 const READ = { surface: 'users', access: 'user_access_invite', rateLimit: 'users_read' } as const
 
 export function invitationRoutes(server: FastifyInstance, deps: UsersDeps): void {
-  const { db, clock, baseUrl } = deps
+  const { db, clock } = deps
   const sessions = new SessionService(deps)
   const invitations = new InvitationService({ ...deps, sessions, outbox: new MailOutbox(deps) })
 
@@ -140,7 +140,7 @@ export function invitationRoutes(server: FastifyInstance, deps: UsersDeps): void
     schema: { body: AcceptInvitationBody, response: { 200: SignedInDocument } },
     async handler(request, reply) {
       const { user, session } = await invitations.accept(request.body.data.attributes, clientOf(request))
-      const document = await db.read((snapshot) => userDocument(snapshot, user, baseUrl()))
+      const document = await db.read((snapshot) => userDocument(snapshot, user, deps))
       return { ...document, meta: { session: answerWithSession(reply, deps, session) } }
     },
   })

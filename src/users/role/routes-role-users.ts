@@ -45,7 +45,7 @@ export function roleUserRoutes(server: FastifyInstance, deps: UsersDeps): void {
     const { field: sort, descending } = sortOf(query.sort ?? 'name')
     const wanted = { page: pageOf(query), order: { sort, descending }, filter: query.filter, memberOf: roleId }
     return lister.read(organizationId, wanted, async (snapshot, list) => {
-      const documents = await userDocuments(snapshot, organizationId, list.users, deps.baseUrl())
+      const documents = await userDocuments(snapshot, organizationId, list.users, deps)
       return { ...documents, meta: pageMeta(list) }
     })
   }

@@ -47,7 +47,7 @@ function signInRoutes(
       const { email, password, totp = null } = request.body.data.attributes
       await spendOnAccount(request, reply, email)
       const { user, session } = await signIns.signIn({ email, password, code: totp }, clientOf(request))
-      const document = await userDocument(deps.db, user, deps.baseUrl())
+      const document = await userDocument(deps.db, user, deps)
       return { ...document, meta: { session: answerWithSession(reply, deps, session) } }
     },
   })
@@ -87,7 +87,7 @@ function signInRoutes(
         throw new AppError('unauthenticated', 'Unauthorized')
       }
       const user = await requireUser(deps.db, principal, principal.userId)
-      const document = await userDocument(deps.db, user, deps.baseUrl())
+      const document = await userDocument(deps.db, user, deps)
       return { ...document, meta: { session: session === undefined ? null : sessionMeta(session) } }
     },
   })

@@ -108,15 +108,19 @@ export function userDocuments(
   reader: Reader,
   organizationId: OrganizationId,
   users: readonly User[],
-  baseUrl: string,
+  { baseUrl, settings }: Pick<UserDocumentsOptions, 'baseUrl' | 'settings'>,
 ): Promise<UserDocuments> {
-  const surroundings = { baseUrl, iconProvider: 'local', organization: findOrganization, roles: readRoles } as const
-  return documentsOf(reader, organizationId, users, surroundings)
+  const shared = { baseUrl: baseUrl(), iconProvider: settings.icon_provider }
+  return documentsOf(reader, organizationId, users, { ...shared, organization: findOrganization, roles: readRoles })
 }
 
 /** The document of one user: `{ data, included }`. */
-export async function userDocument(reader: Reader, user: User, baseUrl: string): Promise<UserDocument> {
-  return first(await userDocuments(reader, user.organizationId, [user], baseUrl))
+export async function userDocument(
+  reader: Reader,
+  user: User,
+  options: Pick<UserDocumentsOptions, 'baseUrl' | 'settings'>,
+): Promise<UserDocument> {
+  return first(await userDocuments(reader, user.organizationId, [user], options))
 }
 
 /** Of the resource as text: it changes with whatever the user itself shows, not with what it refers to. */
