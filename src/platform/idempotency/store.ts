@@ -211,7 +211,7 @@ async function mentioning(reader: Reader, mentions: readonly string[]): Promise<
     .execute()
 }
 
-// Fewer where answers are long: what those mention goes with them, and on SQLite nobody else writes meanwhile.
+// Fewer where answers are long, which their number of bytes tells without a look at them: what those mention goes with them, and on SQLite nobody else writes meanwhile.
 const BATCH_BYTES = 256 * 1024
 
 /** One batch; answers how many were removed: 0 when none is left. */
@@ -221,7 +221,7 @@ export async function deleteOldKeys(db: Database, before: Micros, limit: number)
       const old = await tx.query
         .selectFrom('idempotency_keys')
         .select(['subject', 'route', 'key'])
-        .select(sql<number | null>`length(body)`.as('bytes'))
+        .select(sql<number | null>`octet_length(body)`.as('bytes'))
         .where('created_at', '<', before)
         .orderBy('created_at')
         .limit(limit)
