@@ -1,3 +1,5 @@
+import { foldedText } from '../../platform/text/folded-text.ts'
+
 const OTHER = /[^a-z0-9_.-]/gu
 
 /** The local part of a handle as the name of an account, before it is told apart from those of others. */
@@ -9,7 +11,7 @@ export function accountNameOf(handle: string): string {
 
 /** What an administrator wrote for a user, as handles and addresses are kept. */
 export function contactKey(text: string): string {
-  return text.trim().toLowerCase().normalize('NFC')
+  return foldedText(text.trim())
 }
 
 /** `ada`, `ada-2`, `ada-3` … */

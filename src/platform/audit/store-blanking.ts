@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import '../auth/tables.ts'
 import type { OrganizationId, UserId } from '../auth/principal.ts'
 import type { Transaction } from '../storage/database.ts'
+import { foldedText } from '../text/folded-text.ts'
 import type { AuditPosition, AuditRow } from './store.ts'
 
 // A step may last a few milliseconds; a person may have caused a million events.
@@ -46,11 +47,6 @@ export async function blankMentions(
     after = rows.at(-1)
     if (rows.length < BATCH) return
   }
-}
-
-/** One keyboard writes é as one sign, another as two. */
-function foldedText(text: string): string {
-  return text.toLowerCase().normalize('NFC')
 }
 
 type Event = Pick<AuditRow, 'at' | 'position' | 'changes' | 'action'>

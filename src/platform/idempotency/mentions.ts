@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { parseId } from '../ids/uuid.ts'
+import { foldedText } from '../text/folded-text.ts'
 
 // What stands between addresses, in a sentence or a list. An address may hold all of these but blanks, as o'brien@ does: both are tried.
 const BETWEEN = [/\s+/, /[\s"'<>(),;:]+/]
@@ -10,7 +11,7 @@ export function userMention(id: string): string {
 
 /** Not kept in a form that names anybody. */
 export function emailMention(email: string): string {
-  return `email ${hash('sha256', email.toLowerCase().normalize('NFC'), 'base64url')}`
+  return `email ${hash('sha256', foldedText(email), 'base64url')}`
 }
 
 /** What has an external id, such as a note. */

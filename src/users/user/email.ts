@@ -1,3 +1,5 @@
+import { foldedText } from '../../platform/text/folded-text.ts'
+
 // Whatever cannot be seen (control and format characters, blanks of any kind, half a surrogate pair) could make two
 // different addresses look alike.
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Z}]/u
@@ -12,8 +14,7 @@ const LONGEST_LOCAL_PART = 64
 export function parseEmail(text: string): string | undefined {
   // Refused before any work: lower-casing and counting characters of a megabyte is what an attacker would ask for.
   if (text.length > 4 * LONGEST) return undefined
-  // One keyboard writes é as one sign, another as two: it is the same address.
-  const email = text.trim().toLowerCase().normalize('NFC')
+  const email = foldedText(text.trim())
   const length = countCharacters(email)
   if (length < SHORTEST || length > LONGEST || INVISIBLE.test(email)) return undefined
   const parts = email.split('@')
