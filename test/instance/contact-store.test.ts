@@ -19,6 +19,22 @@ async function setContact({ settings, operator }: AdminWorld, user: string | nul
   await settings.patch(operator, { contact: { user } })
 }
 
+async function erase(world: AdminWorld, id: UserId, email: string): Promise<void> {
+  const erased = { id, organizationId: world.organizationId, email, handle: email }
+  await world.db.write(async (tx) => {
+    for (const part of instancePersonalData(world)) await part.erase(tx, erased)
+  })
+}
+
+/** What the settings and the log of their changes say. */
+async function written({ db }: AdminWorld) {
+  const changes = db.query.selectFrom('audit_events').select('changes').where('action', '=', 'settings.changed')
+  return {
+    stored: await db.query.selectFrom('instance_settings').selectAll().execute(),
+    events: await changes.execute(),
+  }
+}
+
 /** Writes down what is read by it. */
 function watched(reader: Reader, looks: string[]): Reader {
   return new Proxy(reader, {
@@ -135,42 +151,26 @@ eachDatabase('the contact of the instance', ({ open }) => {
     const email = 'ada@example.org'
     const ada = await person(world, email)
     await world.settings.patch(world.operator, { contact: { user: email, email }, title: 'T' })
-    const person_ = { id: ada, organizationId: world.organizationId, email, handle: email }
-    await world.db.write(async (tx) => {
-      for (const part of instancePersonalData(world)) await part.erase(tx, person_)
-    })
+    await erase(world, ada, email)
     await world.changes.settled()
     const { contact, title } = await world.settings.get(world.operator)
     assert.deepEqual([contact.user, contact.email, title], [null, '', 'T'])
-    const stored = await world.db.query.selectFrom('instance_settings').selectAll().execute()
-    const events = await world.db.query
-      .selectFrom('audit_events')
-      .select('changes')
-      .where('action', '=', 'settings.changed')
-      .execute()
+    const { stored, events } = await written(world)
     assert.equal(events.length, 1)
     assert.ok(!JSON.stringify([stored, events]).includes('ada'))
   })
 
   test('who is anonymized is forgotten as contact however the address was written', async () => {
-    for (const [email, written] of [
+    for (const [email, typed] of [
       ['ada@example.org', ' Ada@Example.ORG'],
       ['ad\u00e9@example.org', 'ade\u0301@example.org'],
     ] as const) {
       const world = await adminWorld(await open())
       const ada = await person(world, email)
-      await world.settings.patch(world.operator, { contact: { user: written, email: written.trim() } })
+      await world.settings.patch(world.operator, { contact: { user: typed, email: typed.trim() } })
       assert.equal((await contactOf(world))?.id, ada)
-      await world.db.write(async (tx) => {
-        const erased = { id: ada, organizationId: world.organizationId, email, handle: email }
-        for (const part of instancePersonalData(world)) await part.erase(tx, erased)
-      })
-      const stored = await world.db.query.selectFrom('instance_settings').selectAll().execute()
-      const events = await world.db.query
-        .selectFrom('audit_events')
-        .select('changes')
-        .where('action', '=', 'settings.changed')
-        .execute()
+      await erase(world, ada, email)
+      const { stored, events } = await written(world)
       assert.deepEqual([stored.length, events.length], [0, 1])
       assert.doesNotMatch(JSON.stringify(events), /ad/i)
     }
@@ -187,10 +187,7 @@ eachDatabase('the contact of the instance', ({ open }) => {
     })
     let renewed = 0
     world.changes.listen(() => void renewed++)
-    await world.db.write(async (tx) => {
-      const person = { id: ada, organizationId: world.organizationId, email: '', handle: '' }
-      for (const part of instancePersonalData(world)) await part.erase(tx, person)
-    })
+    await erase(world, ada, '')
     assert.equal(renewed, 1)
   })
 
@@ -201,10 +198,7 @@ eachDatabase('the contact of the instance', ({ open }) => {
     await world.settings.patch(world.operator, { contact: { email } })
     const log = (tx: Transaction) => tx.query.updateTable('audit_events').set({ action: 'instance.updated' }).execute()
     await world.db.write(log)
-    const person_ = { id: ada, organizationId: world.organizationId, email, handle: email }
-    await world.db.write(async (tx) => {
-      for (const part of instancePersonalData(world)) await part.erase(tx, person_)
-    })
+    await erase(world, ada, email)
     const events = await world.db.query.selectFrom('audit_events').select('changes').execute()
     assert.ok(events.length > 0)
     assert.ok(!JSON.stringify(events).includes('ada'))
@@ -219,18 +213,10 @@ eachDatabase('the contact of the instance', ({ open }) => {
       await contactOf(world)
       await world.settings.patch(world.operator, { contact: { user: name }, title: 'T' })
       await world.db.write(async (tx) => keepAccountName(tx, ada))
-      const erased = { id: ada, organizationId: world.organizationId, email, handle: email }
-      await world.db.write(async (tx) => {
-        for (const part of instancePersonalData(world)) await part.erase(tx, erased)
-      })
+      await erase(world, ada, email)
       await world.changes.settled()
       assert.equal((await world.settings.get(world.operator)).contact.user, null)
-      const stored = await world.db.query.selectFrom('instance_settings').selectAll().execute()
-      const events = await world.db.query
-        .selectFrom('audit_events')
-        .select('changes')
-        .where('action', '=', 'settings.changed')
-        .execute()
+      const { stored, events } = await written(world)
       assert.equal(events.length, 2)
       assert.ok(!JSON.stringify([stored, events]).includes('ada'))
     })
