@@ -1,6 +1,7 @@
 /** JSON Schemas of a policy, made from the settings: one place says what a key is and which values it takes. */
 import { type TSchema, Type } from 'typebox'
 import type { GroupSetting, NullableSetting, ScalarSetting, Setting } from '../../platform/config/setting.ts'
+import { nullable } from '../../platform/http/input/nullable.ts'
 import { camelCase } from './policy-json.ts'
 
 /** `both` also lets the snake_case spelling of each member pass, whatever is in it. */
@@ -94,8 +95,4 @@ function plain({ example }: ScalarSetting, description: string): TSchema {
 function describe({ description }: ScalarSetting | NullableSetting, what: string): string {
   const wanted = `${what[0]?.toUpperCase()}${what.slice(1)}.`
   return description === '' ? wanted : `${description} ${wanted}`
-}
-
-export function nullable<T extends TSchema>(schema: T) {
-  return Type.Union([schema, Type.Null()])
 }

@@ -2,11 +2,12 @@
 import { type TSchema, Type } from 'typebox'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
 import { isRecord } from '../../platform/config/setting.ts'
+import { nullable } from '../../platform/http/input/nullable.ts'
 import { isSystemField, SEARCH_ATTRIBUTE_TYPES } from '../query/fields.ts'
 import { ATTRIBUTE_NAME, isSigningSecret, MOST_SIGNING_SECRETS, NAMESPACE_NAME } from '../settings.ts'
 import { MOST_ATTRIBUTES, type ShownNamespace } from './namespace.ts'
 import { camelCase, overriddenKeys, policyToJson, SHOWN_POLICY } from './policy-json.ts'
-import { closedObject, inputMembers, nullable, outputSchema, type Spelling } from './policy-schema.ts'
+import { closedObject, inputMembers, outputSchema, type Spelling } from './policy-schema.ts'
 
 const LONGEST_DESCRIPTION = 2_000
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { nullable } from '../../platform/http/input/nullable.ts'
 import { isLonger } from '../../platform/text/is-longer.ts'
 
 /** The wire calls a note an entity; this is the only place, with `note-document.ts`, where its JSON members are named. */
@@ -6,7 +7,6 @@ import { isLonger } from '../../platform/text/is-longer.ts'
 const MAX_TITLE = 500
 const MAX_TYPE = 200
 
-const nullable = <T extends Parameters<typeof Type.Optional>[0]>(schema: T) => Type.Union([schema, Type.Null()])
 const jsonObject = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description })
 
 export const NotePath = Type.Object({

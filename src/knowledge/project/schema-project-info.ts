@@ -1,10 +1,10 @@
 /** What is answered about the inside of a project. */
 import { type Static, Type } from 'typebox'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
+import { nullable } from '../../platform/http/input/nullable.ts'
 import type { EmbeddingStatus } from '../semantic/sync/embedding-status.ts'
 import type { ProjectDetails } from './project.ts'
 import type { ProjectFacts } from './project-facts.ts'
-import { nullable } from './schema-projects.ts'
 import type { FactNote } from './store-project-facts.ts'
 
 const counts = (description: string) => Type.Record(Type.String(), Type.Integer(), { description })

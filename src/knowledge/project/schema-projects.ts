@@ -1,14 +1,12 @@
 /** What the operations on projects take and answer. */
 import { type Static, Type } from 'typebox'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
+import { nullable } from '../../platform/http/input/nullable.ts'
 import type { ResolutionMethod } from './look-up.ts'
 import type { ListedProject, ProjectDetails } from './project.ts'
 import { LONGEST_NAME, nameProblem } from './project-name.ts'
 import { LONGEST_PATH } from './project-path.ts'
 import type { ProjectChange } from './project-service.ts'
-
-export const nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T) =>
-  Type.Union([schema, Type.Null()])
 
 export const ProjectPath = Type.Object({
   project_id: Type.String({ description: 'External id of the project, in any case, with or without hyphens.' }),

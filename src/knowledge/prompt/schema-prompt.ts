@@ -1,7 +1,8 @@
 import { type Static, Type } from 'typebox'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
+import { nullable } from '../../platform/http/input/nullable.ts'
 import { ContextResults, TIMEFRAME } from '../context/schema-context.ts'
-import { nullable, optional } from '../schema-parts.ts'
+import { optional } from '../schema-parts.ts'
 import { dropUnstorable } from '../text/clean-text.ts'
 import type { Prompt, PromptQuestion } from './prompt-service.ts'
 

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { ItemType, nullable, optional } from '../schema-parts.ts'
+import { nullable } from '../../platform/http/input/nullable.ts'
+import { ItemType, optional } from '../schema-parts.ts'
 
 export const RetrievalMode = Type.Union([Type.Literal('fts'), Type.Literal('vector'), Type.Literal('hybrid')], {
   description: 'By words (the default), by meaning, or by both.',

@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox'
-import { ItemType, nullable } from '../../schema-parts.ts'
+import { nullable } from '../../../platform/http/input/nullable.ts'
+import { ItemType } from '../../schema-parts.ts'
 import { RetrievalMode } from '../schema-search.ts'
 
 const row = {
