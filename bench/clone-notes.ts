@@ -61,6 +61,9 @@ export function cloneNotes(dataDir: string, times: number, say: (line: string) =
     }
   }
   db.prepare('update tallies set amount = amount * ? where name like ?').run(times, 'notes%')
+  db.prepare('insert into note_search_queue (note_id) select id from notes where id > ? order by id').run(
+    last as number,
+  )
   const ids = db.prepare('select external_id from notes').all() as { external_id: string }[]
   db.close()
   return ids.map(({ external_id: id }) => id)
