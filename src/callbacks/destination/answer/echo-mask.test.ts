@@ -44,6 +44,13 @@ test('what a receiver takes out of credentials and cookies is secret by itself',
   assert.equal(maskOf({ authorization: 'Bearer  abcdef' })?.('no "abcdef" here'), 'no "[redacted]" here')
 })
 
+test('of very many cookies the longest are secret by themselves, and whatever other headers hold', () => {
+  const short = Array.from({ length: 1_000 }, (_, number) => `c=v${10_000 + number}`)
+  const mask = maskOf({ cookie: [...short, 's=session-12345'].join('; '), authorization: 'Bearer abc.def' })
+  assert.equal(mask?.('session-12345, abc.def, v10999'), '[redacted], [redacted], v10999')
+  assert.equal(mask?.(`You sent ${short.join('; ')}; s=session-12345`), 'You sent [redacted]')
+})
+
 test('secret values are taken out however their signs were escaped', () => {
   const token = Buffer.from('run=42&s="é"').toString('latin1')
   const mask = maskOf({ authorization: 'Basic dXNlcjpw+/==', 'temporal-callback-token': token })

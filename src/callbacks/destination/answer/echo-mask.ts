@@ -9,15 +9,18 @@ const SECRET_ENDINGS = ['-token', '-secret', '-key']
 const LEAST_CHARACTERS = 6
 // More than is kept of anything, and than one secret has.
 const MOST_CHARACTERS = 16 * 1024
-// A callback has hardly more than two; hundreds of headers with such names only cost time.
-const MOST_SECRETS = 32
+// A callback has hardly more than two; hundreds of headers with such names, or of cookies in one, only cost time.
+const MOST_HEADERS = 32
+const MOST_COOKIES = 32
 const MASKED = '[redacted]'
 
 /** Of a request with these headers, whose names are in lower case; undefined when none of them is secret. */
 export function echoMask(headers: ReadonlyMap<string, string>): EchoMask | undefined {
   const secrets = new Set<string>()
+  let count = 0
   for (const [name, value] of headers) {
-    if (name !== TOKEN_HEADER && (secrets.size >= MOST_SECRETS || !isSecret(name))) continue
+    if (name !== TOKEN_HEADER && (count >= MOST_HEADERS || !isSecret(name))) continue
+    count++
     for (const form of formsOf(name, value)) secrets.add(form)
   }
   if (secrets.size === 0) return undefined
@@ -68,13 +71,18 @@ function credentialsIn(value: string): string[] {
   return [credentials, pair.slice(pair.indexOf(':') + 1)]
 }
 
+/** The longest are the likeliest secrets. */
 function valuesIn(cookies: string): string[] {
-  return cookies.split(';').map((cookie) =>
-    cookie
-      .slice(cookie.indexOf('=') + 1)
-      .trim()
-      .replace(/^"(.*)"$/s, '$1'),
-  )
+  return cookies
+    .split(';')
+    .map((cookie) =>
+      cookie
+        .slice(cookie.indexOf('=') + 1)
+        .trim()
+        .replace(/^"(.*)"$/s, '$1'),
+    )
+    .sort((one, other) => other.length - one.length)
+    .slice(0, MOST_COOKIES)
 }
 
 function asJsonToo(value: string): string[] {
