@@ -99,6 +99,22 @@ test('a thread gives an attempt up when its time is over', async (t) => {
   assert.equal(verdict.label, 'request-timeout')
 })
 
+test('an attempt whose time was over before the thread had it is not sent any more', async (t) => {
+  await using receiver = await startReceiver()
+  const outbound = new OutboundThread({ log })
+  const courier = new Courier({ clock, outbound })
+  t.after(() => outbound.close())
+  await courier.deliver(deliveryTo(`${receiver.url}/first`))
+  const second = courier.deliver(deliveryTo(`${receiver.url}/second`, { timeoutMs: 50 }))
+  standStill(60)
+  assert.equal((await second).verdict.message, 'the attempt took longer than 50 ms')
+  await courier.deliver(deliveryTo(`${receiver.url}/third`))
+  assert.deepEqual(
+    receiver.requests.all.map(({ path }) => path),
+    ['/first', '/third'],
+  )
+})
+
 test('a thread tells of an answer that it has the beginning of, and that its time was over', () => {
   const answer = { status: 503, statusText: 'No', headers: { 'retry-after': '7' }, body: Buffer.from('part') }
   const late = { ...answer, bodyProblem: 'the attempt took longer than 50 ms', isLate: true }
@@ -228,4 +244,9 @@ function started(threads: Worker[], data: Parameters<typeof startOutboundThread>
   const thread = startOutboundThread(data)
   threads.push(thread)
   return thread
+}
+
+/** As a process that is stopped. */
+function standStill(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }

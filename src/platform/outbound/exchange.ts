@@ -62,8 +62,8 @@ export class Exchange implements Carried {
     this.#owner = owner
     this.#context = context
     this.#settle = settle
-    this.#startedAtMs = context.clock.elapsedMs()
-    this.#cancelTimer = context.clock.after(request.timeoutMs, () => this.#onTime())
+    this.#startedAtMs = context.clock.elapsedMs() - request.waitedMs
+    this.#cancelTimer = context.clock.after(request.timeoutMs - request.waitedMs, () => this.#onTime())
   }
 
   /** It has no connection and gets none. */

@@ -54,7 +54,7 @@ export class OutboundClient implements Outbound {
     if (this.#undici === undefined) return this.load().then(() => this.send(request))
     let ready: ReadyRequest
     try {
-      ready = { ...request, ...requestBytes(request) }
+      ready = { ...request, ...requestBytes(request), waitedMs: 0 }
     } catch (error) {
       return Promise.resolve({ error: error as Error, address: null })
     }

@@ -28,7 +28,10 @@ export interface OutboundRequest {
 /** The same, checked and written down as it is carried. */
 export interface ReadyRequest
   extends CarriedRequest,
-    Pick<OutboundRequest, 'url' | 'filter' | 'timeoutMs' | 'maxBodyBytes' | 'isSuccessEnough'> {}
+    Pick<OutboundRequest, 'url' | 'filter' | 'timeoutMs' | 'maxBodyBytes' | 'isSuccessEnough'> {
+  /** How much of its time was over before it came to be carried. */
+  waitedMs: number
+}
 
 export interface Answer {
   status: number

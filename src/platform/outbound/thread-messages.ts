@@ -10,7 +10,7 @@ export const MOST_TOGETHER = 8
  * objects takes longer to be copied than a request to be sent.
  */
 export interface ToOutboundThread {
-  /** REQUEST_NUMBERS for each request, in the order of `numbersOf`. */
+  /** REQUEST_NUMBERS for each request, in the order in which `RequestPack` adds them. */
   numbers: number[]
   /** An origin and the key of a filter each. */
   ways: string[]
@@ -27,7 +27,7 @@ export interface FromOutboundThread {
   bodies: Uint8Array
 }
 
-const REQUEST_NUMBERS = 7
+const REQUEST_NUMBERS = 8
 const PLAIN_MEMBERS = 4
 
 export interface SentAnswer {
@@ -67,7 +67,8 @@ export class RequestPack {
     const bodyBytes = request.method === 'GET' ? 0 : body.byteLength
     const { timeoutMs, maxBodyBytes, isSuccessEnough } = request
     const way = this.#wayOf(url.origin, filter.key)
-    this.#numbers.push(id, way, timeoutMs, maxBodyBytes, isSuccessEnough ? 1 : 0, head.length, bodyBytes)
+    const isEnough = isSuccessEnough ? 1 : 0
+    this.#numbers.push(id, way, sharedMs(), timeoutMs, maxBodyBytes, isEnough, head.length, bodyBytes)
     this.#heads.push(head)
     this.#bodies.push(body)
     this.#byteLength += head.length + bodyBytes
@@ -97,16 +98,30 @@ export class RequestPack {
 export function* unpackRequests({ numbers, ways, bytes }: ToOutboundThread): Generator<ReadyRequest & { id: number }> {
   let from = 0
   for (let at = 0; at < numbers.length; at += REQUEST_NUMBERS) {
-    const [id, way, timeoutMs, maxBodyBytes, isEnough, headBytes, bodyBytes] = numbers.slice(
+    const [id, way, askedAtMs, timeoutMs, maxBodyBytes, isEnough, headBytes, bodyBytes] = numbers.slice(
       at,
       at + REQUEST_NUMBERS,
-    ) as [number, number, number, number, number, number, number]
+    ) as [number, number, number, number, number, number, number, number]
     const { url, filter } = wayOf(ways[way] as string, ways[way + 1] as string)
     const end = from + headBytes + bodyBytes
-    const isSuccessEnough = isEnough === 1
-    yield { id, url, filter, timeoutMs, maxBodyBytes, isSuccessEnough, bytes: bytes.subarray(from, end), headBytes }
+    yield {
+      id,
+      url,
+      filter,
+      waitedMs: sharedMs() - askedAtMs,
+      timeoutMs,
+      maxBodyBytes,
+      isSuccessEnough: isEnough === 1,
+      bytes: bytes.subarray(from, end),
+      headBytes,
+    }
     from = end
   }
+}
+
+/** The same in all threads, unlike that of a `Clock`: a process may stand still while a request is between two of them. */
+function sharedMs(): number {
+  return Number(process.hrtime.bigint()) / 1e6
 }
 
 // Many requests go to one origin.
