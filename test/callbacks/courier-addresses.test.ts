@@ -181,6 +181,15 @@ test('a burst of attempts asks once for a name', async (t) => {
   assert.equal(asked.length, 1)
 })
 
+test('attempts that wait for the first connection to a receiver fail with it, for the same reason', async (t) => {
+  const { asked, resolve } = resolverOf(addresses('10.0.0.1'))
+  const courier = new Courier({ clock, resolve })
+  t.after(() => courier.close())
+  const attempts = Array.from({ length: 20 }, () => courier.deliver(deliveryTo('https://hooks.example.org/')))
+  for (const { verdict } of await Promise.all(attempts)) assert.equal(verdict.message, DENIED)
+  assert.equal(asked.length, 1)
+})
+
 test('a name that cannot be resolved is worth another try', async (t) => {
   const resolve = async () => {
     throw Object.assign(new Error('queryA ENOTFOUND nowhere.example.org'), { code: 'ENOTFOUND' })

@@ -88,6 +88,7 @@ export class Origin implements ConnectionOwner, ExchangeOwner {
 
   failed(connection: Connection, error: Error): void {
     if (!this.#endConnecting(connection)) return
+    this.#retire(connection)
     // The receiver is there and takes no more connections: the others get their turn on those that stand.
     if (this.#stands()) return
     for (const exchange of this.#takeWaiting()) exchange.fail(error)
