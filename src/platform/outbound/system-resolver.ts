@@ -3,12 +3,13 @@
 // system's look-up follows only where they say at once that they do not know the name, since the system may know more
 // sources: search domains, the local network.
 import { lookup, Resolver } from 'node:dns/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { HostsFile } from './hosts-file.ts'
 import type { ResolvedAddress, ResolveHost } from './resolve-host.ts'
 
 export interface SystemResolverOptions {
-  /** Name servers to ask instead of those of the system. */
-  servers?: string[]
+  /** Name servers to ask; those of the system unless said otherwise. */
+  servers?: () => string[]
   hostsPath?: string
 }
 
@@ -19,12 +20,17 @@ const SLOW_CODES = new Set(['ETIMEOUT', 'ECANCELLED', 'ESERVFAIL', 'EREFUSED'])
 
 export class SystemResolver {
   readonly #hosts: HostsFile
-  readonly #servers: Resolver
+  readonly #newServers: () => Resolver
+  #servers: Resolver
 
   constructor({ servers, hostsPath }: SystemResolverOptions = {}) {
     this.#hosts = new HostsFile(hostsPath)
-    this.#servers = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES })
-    if (servers !== undefined) this.#servers.setServers(servers)
+    this.#newServers = () => {
+      const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES })
+      if (servers !== undefined) resolver.setServers(servers())
+      return resolver
+    }
+    this.#servers = this.#newServers()
   }
 
   readonly resolve: ResolveHost = async (host) => {
@@ -34,8 +40,19 @@ export class SystemResolver {
     const found = [...addressesIn(ipv4, 4), ...addressesIn(ipv6, 6)]
     if (found.length > 0) return found
     const failure = [ipv4, ipv6].find((answer) => answer.status === 'rejected' && SLOW_CODES.has(answer.reason.code))
-    if (failure?.status === 'rejected') throw failure.reason
+    if (failure?.status === 'rejected') {
+      this.#follow()
+      throw failure.reason
+    }
     return (await lookup(host, { all: true, order: 'verbatim' })) as ResolvedAddress[]
+  }
+
+  /** A machine may be given other servers at any time, and a resolver asks those that it found when it was made. */
+  #follow(): void {
+    const now = this.#newServers()
+    if (isDeepStrictEqual(now.getServers(), this.#servers.getServers())) return
+    this.#servers.cancel()
+    this.#servers = now
   }
 
   /** Gives up open questions, which would keep the process from ending. */
