@@ -185,6 +185,21 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
     await assert.rejects(limited, isUnavailable)
   })
 
+  test('a change whose beginning is refused leaves nothing, though what follows was understood', async () => {
+    await using proxy = await startTcpProxy(database.url)
+    const garbled = new PostgresDatabase({ ...options, url: proxy.url })
+    await garbled.open()
+    for (const words of ['begin isolation', 'set local idle']) {
+      proxy.garbleNext(words)
+      await assert.rejects(
+        garbled.write((tx) => put(tx, 'begun', 1)),
+        /syntax error/,
+      )
+    }
+    assert.equal(await itemValue(db, 'begun'), undefined)
+    await garbled.close()
+  })
+
   test('who listens is woken when the connection is back, and hears signals again', async () => {
     const woken = gate()
     db.subscribe('wake', woken.open)

@@ -10,6 +10,8 @@ export interface TcpProxy extends AsyncDisposable {
   forgetConnections(): void
   /** Comes behind what the server says next, in the same packet. */
   addToNext(data: Buffer): void
+  /** The server refuses what it is told next with these words in it. */
+  garbleNext(words: string): void
   /** What was held back arrives. */
   speakAgain(): void
 }
@@ -19,6 +21,7 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
   const sockets = new Set<Socket>()
   let isSilent = false
   let added: Buffer | undefined
+  let garbled: string | undefined
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname)
     for (const [socket, other] of [
@@ -30,6 +33,11 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
       socket.on('data', (data) => {
         const more = socket === far ? added : undefined
         if (more !== undefined) added = undefined
+        const at = socket === far || garbled === undefined ? -1 : data.indexOf(garbled)
+        if (at >= 0) {
+          data.write('?', at)
+          garbled = undefined
+        }
         other.write(more === undefined ? data : Buffer.concat([data, more]))
       })
       socket.on('close', () => {
@@ -53,6 +61,9 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
     },
     addToNext(data) {
       added = data
+    },
+    garbleNext(words) {
+      garbled = words
     },
     speakAgain() {
       isSilent = false

@@ -133,7 +133,7 @@ export class PostgresDatabase implements Database {
   async read<T>(work: (snapshot: Reader) => Promise<T>, { isLong = false }: ReadOptions = {}): Promise<T> {
     const limits = isLong ? `; ${NO_LIMITS_OF_READERS}` : ''
     const mode = `isolation level repeatable read read only${limits}`
-    return this.#inTransaction(mode, isLong, work).catch((error: unknown) => {
+    return this.#inTransaction(mode, { isLong, isWriting: false }, work).catch((error: unknown) => {
       throw toStorageError(error)
     })
   }
@@ -142,7 +142,7 @@ export class PostgresDatabase implements Database {
     const isLong = options.alone === true
     const limit = `set local idle_in_transaction_session_timeout = ${this.#silentWriterMs}${isLong ? `; ${NO_LIMITS}` : ''}`
     const mode = `isolation level ${options.isolation ?? 'serializable'}; ${limit}`
-    return this.#againWhenAsked(() => this.#inTransaction(mode, isLong, work))
+    return this.#againWhenAsked(() => this.#inTransaction(mode, { isLong, isWriting: true }, work))
   }
 
   async writeOne<Input extends object, Row>(statement: Statement<Input, Row>, input: Input): Promise<Row[]> {
@@ -185,7 +185,11 @@ export class PostgresDatabase implements Database {
     return this.close()
   }
 
-  async #inTransaction<T>(mode: string, isLong: boolean, work: (tx: PostgresTransaction) => Promise<T>): Promise<T> {
+  async #inTransaction<T>(
+    mode: string,
+    { isLong, isWriting }: { isLong: boolean; isWriting: boolean },
+    work: (tx: PostgresTransaction) => Promise<T>,
+  ): Promise<T> {
     let client: pg.PoolClient
     try {
       client = await this.#pool.connect()
@@ -193,7 +197,7 @@ export class PostgresDatabase implements Database {
       throw toStorageError(error)
     }
     const begun = client.query(`begin ${mode}${isLong ? `; ${OWN_PID}` : ''}`)
-    // Whatever is wrong with it is wrong with the statement behind it, which somebody waits for.
+    // Somebody waits for it below.
     begun.catch(() => {})
     const answers = isLong ? this.#longAnswers(client, begun) : undefined
     const ask: Ask = (query) => answers?.of(client.query(withTimeout(query, ANY_TIME_MS))) ?? client.query(query)
@@ -201,6 +205,8 @@ export class PostgresDatabase implements Database {
     let broken: Error | undefined
     let committed = false
     try {
+      // NOTE What is written where no transaction was begun stays, each statement by itself. Who reads need not wait.
+      if (isWriting) await begun
       const value = await work(tx)
       await begun
       for (const { topic, body } of tx.signals) {
