@@ -25,7 +25,7 @@ test('finds the users and the addresses that a document mentions', () => {
     errors: ['A user with email bob@example.org already exists'],
   }
   assert.deepEqual(
-    mentionsIn(JSON.stringify(body)).sort(),
+    mentionsIn(JSON.stringify(body))?.sort(),
     [emailMention('ada@example.org'), emailMention('bob@example.org'), userMention('u1'), userMention('u2')].sort(),
   )
   assert.deepEqual(mentionsIn(''), [])
@@ -43,7 +43,7 @@ test('finds an address whole that holds what stands between others', () => {
   const mentions = mentionsIn(JSON.stringify({ errors }))
   const others = ['cy', 'dee', 'eve', 'fay'].map((name) => `${name}@example.org`)
   for (const email of ["o'brien@example.org", 'bob@example.org', ...others])
-    assert.ok(mentions.includes(emailMention(email)), email)
+    assert.ok(mentions?.includes(emailMention(email)), email)
 })
 
 test('finds the addresses that a simple expression would find', () => {
@@ -62,4 +62,13 @@ test('a document that is as long as it may be does not hold up others while it i
   for (const piece of ['a', '@', 'a@', '@a ', ' ']) mentionsIn(JSON.stringify(`${piece.repeat(400_000)}@`))
   const text = `${'a'.repeat(1_000_000)} ada@example.org`
   assert.deepEqual(mentionsIn(JSON.stringify(text)), [emailMention('ada@example.org')])
+})
+
+test('a document that mentions more than is kept is not read to its end, and one that repeats itself is', () => {
+  const addresses = Array.from({ length: 1_001 }, (_, number) => `${number}@example.org`)
+  assert.equal(mentionsIn(JSON.stringify(addresses)), null)
+  assert.equal(mentionsIn(JSON.stringify(addresses.join(' '))), null)
+  assert.equal(mentionsIn(JSON.stringify(addresses.slice(1)))?.length, 1_000)
+  const repeated = 'ada@example.org '.repeat(60_000)
+  assert.deepEqual(mentionsIn(JSON.stringify(repeated)), [emailMention('ada@example.org')])
 })

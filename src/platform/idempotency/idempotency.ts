@@ -38,7 +38,6 @@ const KEPT_MS = 24 * 3_600_000
 /** Longer than any request of ours runs. */
 const ABANDONED_MS = 60_000
 const LARGEST_BODY = 1024 * 1024
-const MOST_MENTIONS = 1_000
 const PURGE_EVERY_MS = 600_000
 const PURGE_BATCH = 500
 const INSIST_EVERY_MS = 1_000
@@ -184,9 +183,8 @@ function keptOf({ status, headers, body }: Answer): KeptAnswer {
 }
 
 function keptBody(body: string): Pick<KeptAnswer, 'body' | 'mentions'> {
-  const mentions = body.length > LARGEST_BODY ? [] : mentionsIn(body)
-  const fits = body.length <= LARGEST_BODY && mentions.length <= MOST_MENTIONS
-  return fits ? { body: Buffer.from(body), mentions } : { body: null, mentions: [] }
+  const mentions = body.length > LARGEST_BODY ? null : mentionsIn(body)
+  return mentions === null ? { body: null, mentions: [] } : { body: Buffer.from(body), mentions }
 }
 
 function textOf<Bytes extends Uint8Array | null>(bytes: Bytes): Bytes extends null ? null : string
