@@ -65,7 +65,8 @@ export function ensureDataDirectory(dataDir: string): void {
     makeDataDirectory(dataDir)
     const probe = join(dataDir, `.probe-${process.pid}`)
     closeSync(openSync(probe, 'w'))
-    rmSync(probe)
+    // Another container may have a process of the same number.
+    rmSync(probe, { force: true })
   } catch (error) {
     throw notWritable(dataDir, error)
   }
