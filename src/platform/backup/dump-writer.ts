@@ -18,7 +18,9 @@ import {
   encodeValue,
 } from './dump-format.ts'
 
-const ROWS_PER_FETCH = 500
+// A row may have megabytes, and all of a fetch are in memory at once.
+const ROWS_PER_FETCH = 32
+const ROWS_PER_REPORT = 500
 const CHUNK_CHARACTERS = 128 * 1024
 // Level 6 takes twice the time for 5 % less on data like ours.
 const GZIP_LEVEL = 4
@@ -30,7 +32,7 @@ export interface WriteDumpOptions {
   onProgress?: (done: number, total: number) => void
 }
 
-/** Writes one state of the database to a file that must not exist. What is in memory at a time is a few hundred rows. */
+/** Writes one state of the database to a file that must not exist. What is in memory at a time is a few dozen rows. */
 export function writeDump(db: Database, file: string, options: WriteDumpOptions): Promise<RowCounts> {
   const work = async (snapshot: Reader) => {
     const tables = await catalogOf(options.migrations)
@@ -75,7 +77,7 @@ async function* lines(
     for await (const row of rows as AsyncIterable<Record<string, unknown>>) {
       yield json(columns.map((column) => encodeValue(row[column])))
       written[name]++
-      if (++done % ROWS_PER_FETCH === 0) onProgress?.(done, total)
+      if (++done % ROWS_PER_REPORT === 0) onProgress?.(done, total)
     }
   }
   onProgress?.(done, total)
