@@ -7,7 +7,7 @@ import { createBackup } from '../../src/platform/backup/backup.ts'
 import { checkBackup, restoreBackup } from '../../src/platform/backup/restore.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { lockDataDirectory } from '../../src/platform/storage/data-lock.ts'
-import { openDatabase } from '../../src/platform/storage/open.ts'
+import { openDatabase, SQLITE_FILE } from '../../src/platform/storage/open.ts'
 import { eachDatabase, type Place, tempDir } from '../support/each-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { addProject, contentsOf, fillWithSamples } from './backup-samples.ts'
@@ -84,6 +84,19 @@ eachDatabase('backup and restore', ({ engine, open, placeOf }) => {
       await createBackup({ db, file, clock, format, force: true })
       assert.equal((await checkBackup({ file })).rows.users, 1_200)
       assert.deepEqual(readdirSync(directory), ['backup'])
+    })
+
+    const skip = engine === 'postgres' && 'the server keeps its files'
+    test(`what ${format} restores is for its owner only, whatever the rights of the backup are`, { skip }, async () => {
+      const db = await open()
+      const file = join(tempDir(), 'backup')
+      await createBackup({ db, file, clock, format })
+      for (const mode of [0o644, 0o400]) {
+        chmodSync(file, mode)
+        const place = await emptyPlace()
+        await restoreBackup({ file, ...place, clock, log })
+        assert.equal(statSync(join(place.dataDir, SQLITE_FILE)).mode & 0o777, 0o600)
+      }
     })
 
     test(`restoring ${format} is refused when the target holds a row, and the row stays`, async () => {

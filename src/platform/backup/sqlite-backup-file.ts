@@ -1,5 +1,5 @@
 import { mkdtempSync, statSync } from 'node:fs'
-import { copyFile } from 'node:fs/promises'
+import { chmod, copyFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -21,9 +21,12 @@ export interface SqliteBackupContents {
 /** Looks at a copy: opening a database writes to it, and a backup is nobody's to change. */
 export async function checkSqliteBackup(file: string, known: readonly Migration[]): Promise<SqliteBackupContents> {
   const directory = mkdtempSync(join(tmpdir(), 'commonplace-check-'))
+  const copy = join(directory, 'copy.db')
   const cleanUp = removeOnInterrupt([directory])
   try {
-    return await takeSqliteBackup(file, join(directory, 'copy.db'), known)
+    return await takeSqliteBackup(file, copy, known)
+  } catch (error) {
+    throw fileTrouble(`${copy}, whose place TMPDIR says,`, 'written', error)
   } finally {
     cleanUp()
   }
@@ -43,6 +46,8 @@ export async function takeSqliteBackup(
   try {
     // An interrupt is heard meanwhile; SQLite's own look at the file lets nobody in.
     await copyFile(file, target)
+    // It has the rights of the backup, which may be anybody's to read and nobody's to write.
+    await chmod(target, 0o600)
     await nextTurn()
   } catch (error) {
     // What is full, or takes nothing, is the disk of the copy.
