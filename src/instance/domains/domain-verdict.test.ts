@@ -20,6 +20,16 @@ describe('whether something may be delivered to a host', () => {
     }
   })
 
+  test('a host that no rule can name is below the domains that its name ends in', () => {
+    const hosts = ['a_b.example.com', 'A~B.Example.com.', 'a+b.c.example.com', `${'a'.repeat(300)}.example.com`]
+    for (const host of hosts) {
+      assert.notEqual(refusalOf(policy({ 'example.com': 'suspend' }), host), null, host)
+      assert.equal(refusalOf(policy({}, ['example.com']), host), null, host)
+      assert.match(refusalOf(policy({}, ['example.net']), host) ?? '', /^Deliveries go to allowed domains only/, host)
+    }
+    assert.equal(refusalOf(policy({ 'example.com': 'suspend' }), 'a_example.com'), null)
+  })
+
   test('the most specific entry decides, whatever it says', () => {
     const rules = policy({ zip: 'suspend', 'a.zip': 'silence', 'b.a.zip': 'suspend', 'c.zip': 'noop' })
     assert.notEqual(refusalOf(rules, 'x.zip'), null)

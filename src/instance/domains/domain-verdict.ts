@@ -18,10 +18,9 @@ export function refusalOf({ severities, allowed }: DomainPolicy, host: string): 
   return `Deliveries go to allowed domains only, and ${shown(names[0] as string)} is not one of them`
 }
 
-/** The most specific first. What is no domain, such as an IPv6 address, stands for itself. */
+/** The most specific first. What no rule can name, such as `a_b.example.com`, may be below what one does. */
 function namesOf(host: string): string[] {
-  const domain = normaliseDomain(host)
-  return domain === undefined ? [host.toLowerCase()] : withParents(domain)
+  return withParents(normaliseDomain(host) ?? host.toLowerCase().replace(/\.$/, ''))
 }
 
 function shown(host: string): string {

@@ -23,9 +23,10 @@ export function normaliseDomain(given: string): string | undefined {
 
 /** The domain and those above it, the most specific first: `a.b.c`, `b.c`, `c`. An address is below nothing. */
 export function withParents(domain: string): string[] {
-  if (isIP(domain) !== 0) return [domain]
-  const labels = domain.split('.')
-  return labels.map((_, index) => labels.slice(index).join('.'))
+  const names = [domain]
+  if (isIP(domain) !== 0) return names
+  for (let dot = domain.indexOf('.'); dot !== -1; dot = domain.indexOf('.', dot + 1)) names.push(domain.slice(dot + 1))
+  return names
 }
 
 function stripped(given: string): string {
