@@ -106,6 +106,23 @@ eachDatabase('terms of service', ({ open }) => {
     assert.deepEqual(events[2]?.changes, { effective_date: { old: null, new: '2030-02-01' } })
   })
 
+  test('are at most 500, and others have their turn between any two that are listed', async () => {
+    const { db, terms, operator } = await adminWorld(await open())
+    const times = { created_at: 1, updated_at: 1, published_at: null, effective_date: null }
+    const rows = Array.from({ length: 500 }, () => ({ text: 'x', changelog: '', ...times }))
+    await db.write((tx) => tx.query.insertInto('instance_terms').values(rows).execute())
+    assert.deepEqual(await refusal(terms.create(operator, { text: 'one more' })), { base: 'ERR_TOO_MANY' })
+    let turns = 0
+    const turn = () => {
+      turns++
+      next = setImmediate(turn)
+    }
+    let next = setImmediate(turn)
+    assert.equal((await terms.list(operator)).length, 500)
+    clearImmediate(next)
+    assert.ok(turns >= 499, `${turns} turns`)
+  })
+
   test('an empty text is refused, of a new draft and of a changed one', async () => {
     const world = await adminWorld(await open())
     assert.deepEqual(await refusal(world.terms.create(world.operator, { text: ' ' })), { text: 'ERR_BLANK' })

@@ -2,12 +2,31 @@ import type { Selectable } from 'kysely'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import type { PublishedTerms } from '../public/instance-data.ts'
 import type { InstanceTermsTable } from '../tables.ts'
-import type { Terms } from './terms.ts'
+import type { Dated, Terms } from './terms.ts'
 
 /** Drafts too, the newest first. */
 export async function listTerms(reader: Reader): Promise<Terms[]> {
   const rows = await reader.query.selectFrom('instance_terms').selectAll().orderBy('id', 'desc').execute()
   return rows.map(toTerms)
+}
+
+/** Of all versions, without their texts. */
+export async function countTerms(reader: Reader): Promise<number> {
+  const { count } = await reader.query
+    .selectFrom('instance_terms')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
+/** Of published versions, without their texts. */
+export async function readEffectiveDates(reader: Reader): Promise<Dated[]> {
+  const rows = await reader.query
+    .selectFrom('instance_terms')
+    .select('effective_date')
+    .where('published_at', 'is not', null)
+    .execute()
+  return rows.map((row) => ({ effectiveDate: row.effective_date as string }))
 }
 
 /** Published versions, the earliest effective date first. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { auditChange, type Change, type ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
@@ -6,7 +7,15 @@ import { instanceDomain } from '../instance-domain.ts'
 import { invalidField, recordNotFound, refuseProblems, textProblem } from '../invalid.ts'
 import { documentHtml } from './document-html.ts'
 import { type DocumentServiceOptions, LONGEST_DOCUMENT } from './document-service.ts'
-import { deleteTerms, findTerms, insertTerms, listTerms, readTerms, updateTerms } from './store-terms.ts'
+import {
+  countTerms,
+  deleteTerms,
+  findTerms,
+  insertTerms,
+  listTerms,
+  readEffectiveDates,
+  updateTerms,
+} from './store-terms.ts'
 import { earliestEffectiveDate, isDate, type Terms } from './terms.ts'
 
 export interface ShownTerms extends Terms {
@@ -33,14 +42,20 @@ export class TermsService {
   /** The newest first, drafts included. */
   async list(_principal: Principal): Promise<ShownTerms[]> {
     const show = await this.#shower()
-    return (await listTerms(this.#options.db)).map(show)
+    const shown: ShownTerms[] = []
+    for (const terms of await listTerms(this.#options.db)) {
+      shown.push(show(terms))
+      // To make HTML of a long one takes a while.
+      await nextTurn()
+    }
+    return shown
   }
 
   async create(principal: Principal, wish: TermsWish & { text: string }, client?: ClientInfo): Promise<ShownTerms> {
     const { text, changelog = '' } = wish
     refuseBadTexts({ text, changelog })
     return this.#write(async (tx, now) => {
-      if ((await listTerms(tx)).length >= MOST_VERSIONS) {
+      if ((await countTerms(tx)) >= MOST_VERSIONS) {
         throw invalidField('', `There are ${MOST_VERSIONS} versions already: delete a draft first`, 'ERR_TOO_MANY')
       }
       const draft = { text, changelog, effectiveDate: null, publishedAt: null, updatedAt: now }
@@ -132,7 +147,7 @@ function refuseBadTexts({ text, changelog }: { text: string; changelog: string }
 async function refuseBadDate(tx: Transaction, date: string, today: string): Promise<void> {
   const field = 'effective_date'
   if (!isDate(date)) throw invalidField(field, 'is not a date such as 2030-01-31')
-  const published = await readTerms(tx)
+  const published = await readEffectiveDates(tx)
   const earliest = earliestEffectiveDate(published, today)
   if (date < earliest) throw invalidField(field, `must not be before ${earliest}`, 'ERR_TOO_SOON')
   if (published.some(({ effectiveDate }) => effectiveDate === date)) {

@@ -21,7 +21,7 @@ export function isDate(text: string): boolean {
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text)
 }
 
-interface Dated {
+export interface Dated {
   effectiveDate: string
 }
 
