@@ -84,13 +84,21 @@ function writtenOr(
   return { document, changedAt: Math.max(changedAt, written?.updatedAt ?? changedAt) }
 }
 
-function textDocument(
-  { settings }: InstanceData,
-  baseUrl: string,
-  { text, updatedAt }: { text: string; updatedAt: Micros },
-): Dated<TextDocument> {
-  const content = documentHtml(text, instanceDomain(settings, baseUrl))
+function textDocument({ settings }: InstanceData, baseUrl: string, written: MarkdownText): Dated<TextDocument> {
+  const { updatedAt } = written
+  const content = htmlOf(written, instanceDomain(settings, baseUrl))
   return { document: { updated_at: toRfc3339(updatedAt), content }, changedAt: updatedAt }
+}
+
+// To make it of a long text takes a while, and the text stays as it was read while counts and users change around it.
+const made = new WeakMap<MarkdownText, { domain: string; content: string }>()
+
+function htmlOf(written: MarkdownText, domain: string): string {
+  const known = made.get(written)
+  if (known?.domain === domain) return known.content
+  const content = documentHtml(written.text, domain)
+  made.set(written, { domain, content })
+  return content
 }
 
 function midnight(date: string): Micros {
