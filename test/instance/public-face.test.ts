@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { InstanceFace } from '../../src/instance/public/instance-face.ts'
 import { InstanceReader } from '../../src/instance/public/instance-reader.ts'
+import { privacyPolicy } from '../../src/instance/public/text-documents.ts'
 import { ensureVapidKey } from '../../src/instance/public/vapid-key.ts'
 import { TranslationService } from '../../src/instance/translation/translation-service.ts'
 import { IdentityChanges } from '../../src/platform/auth/identity-changes.ts'
+import { MICROS_PER_MS } from '../../src/platform/clock/clock.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
@@ -37,6 +39,7 @@ function faceOf(parts: Parts) {
     fetchJson: () => Promise.reject(new Error('nobody is asked here')),
   })
   const reader = new InstanceReader({
+    clock: parts.clock,
     keeper: parts.keeper,
     contact: parts.contacts,
     numbers: parts.numbers,
@@ -153,6 +156,24 @@ eachDatabase('the view of the public face', ({ open, openAgain }) => {
     assert.equal(second.data.numbers, first.data.numbers)
     assert.equal(second.lists, first.lists)
     assert.ok(!(face.settled() instanceof Promise))
+  })
+
+  test('a document that names the server is another one when the name changes, and only then', async () => {
+    const world = await adminWorld(await open())
+    const { clock, operator, settings } = world
+    const { face } = faceOf(world)
+    const changedAt = async () => privacyPolicy((await face.settled()).data, 'https://kb.example.org').changedAt
+    const before = await changedAt()
+    await clock.advance(10_000)
+    await settings.patch(operator, { title: 'Another' })
+    assert.equal(await changedAt(), before)
+    await settings.patch(operator, { domain: 'notes.example.org' })
+    assert.ok((await changedAt()) - before >= 10_000 * MICROS_PER_MS)
+    await world.documents.put(operator, { kind: 'privacy_policy', text: 'Names nobody' })
+    const written = await changedAt()
+    await clock.advance(10_000)
+    await settings.patch(operator, { domain: 'other.example.org' })
+    assert.equal(await changedAt(), written)
   })
 
   test('a reading that fails is tried again by the next question', async () => {

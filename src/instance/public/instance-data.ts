@@ -6,6 +6,8 @@ import type { BlockSeverity } from '../tables.ts'
 export interface InstanceData {
   /** What is stored counts more than the file, the environment and the defaults. */
   settings: InstanceSettings
+  /** Since when the server has had its name, as far as this process knows. */
+  namedSince: Micros
   installedAt: Micros
   rules: readonly Rule[]
   /** Null: never written, or cleared. */

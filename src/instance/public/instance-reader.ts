@@ -1,3 +1,4 @@
+import type { Clock, Micros } from '../../platform/clock/clock.ts'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { ContactReader } from '../contact/contact-reader.ts'
 import { readDocument, readInstalledAt } from '../documents/store-documents.ts'
@@ -18,6 +19,7 @@ import type { InstanceData, InstanceNumbers, ListedBlock } from './instance-data
 import { mayEverybodyInvite } from './store-invites.ts'
 
 export interface InstanceReaderOptions {
+  clock: Clock
   keeper: SettingsKeeper
   contact: ContactReader
   numbers: NumbersReader
@@ -50,6 +52,7 @@ export type DecidedData = Omit<InstanceData, 'contact' | 'invitesEnabled' | 'num
 /** Reads all that the public face is made from, through the stores of the parts that it belongs to. */
 export class InstanceReader {
   readonly #options: InstanceReaderOptions
+  #named: { domain: string; since: Micros } | undefined
 
   constructor(options: InstanceReaderOptions) {
     this.#options = options
@@ -69,8 +72,10 @@ export class InstanceReader {
 
   async #readDecided(snapshot: Reader, vapidPublicKey: string): Promise<DecidedData> {
     const { thumbnail, icon } = await readImages(snapshot)
+    const settings = await this.#options.keeper.effectiveSettings(snapshot)
     return {
-      settings: await this.#options.keeper.effectiveSettings(snapshot),
+      settings,
+      namedSince: this.#namedSince(settings),
       installedAt: await readInstalledAt(snapshot),
       rules: await readRules(snapshot),
       extendedDescription: await readDocument(snapshot, 'extended_description'),
@@ -80,6 +85,13 @@ export class InstanceReader {
       icon,
       vapidPublicKey,
     }
+  }
+
+  #namedSince(settings: InstanceSettings): Micros {
+    const { clock, baseUrl } = this.#options
+    const domain = instanceDomain(settings, baseUrl())
+    if (this.#named?.domain !== domain) this.#named = { domain, since: clock.now() }
+    return this.#named.since
   }
 
   /** To be awaited before a snapshot is opened whose counts are to be of this moment. */

@@ -1,6 +1,6 @@
 import { MICROS_PER_MS, type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
 import { DEFAULT_PRIVACY_POLICY } from '../documents/default-privacy-policy.ts'
-import { documentHtml } from '../documents/document-html.ts'
+import { documentHtml, namesServer } from '../documents/document-html.ts'
 import { isWritten } from '../documents/store-documents.ts'
 import { currentTerms, succeededBy } from '../documents/terms.ts'
 import { instanceDomain } from '../instance-domain.ts'
@@ -53,10 +53,11 @@ function termsDocument(
   today: string,
   terms: PublishedTerms,
 ): Dated<TermsDocument> {
-  const { document } = textDocument(data, baseUrl, terms)
+  const { document, changedAt } = textDocument(data, baseUrl, terms)
   const effective = terms.effectiveDate <= today
-  // Two things change it from outside: its day comes, and another version is published.
+  // Two more things change it from outside: its day comes, and another version is published.
   const changes = [
+    changedAt,
     ...data.terms.map(({ updatedAt }) => updatedAt),
     ...data.terms
       .filter(({ effectiveDate }) => effectiveDate <= today)
@@ -84,21 +85,32 @@ function writtenOr(
   return { document, changedAt: Math.max(changedAt, written?.updatedAt ?? changedAt) }
 }
 
-function textDocument({ settings }: InstanceData, baseUrl: string, written: MarkdownText): Dated<TextDocument> {
+function textDocument(data: InstanceData, baseUrl: string, written: MarkdownText): Dated<TextDocument> {
   const { updatedAt } = written
-  const content = htmlOf(written, instanceDomain(settings, baseUrl))
-  return { document: { updated_at: toRfc3339(updatedAt), content }, changedAt: updatedAt }
+  const { content, namesUs } = htmlOf(written, instanceDomain(data.settings, baseUrl))
+  return {
+    document: { updated_at: toRfc3339(updatedAt), content },
+    changedAt: namesUs ? Math.max(updatedAt, data.namedSince) : updatedAt,
+  }
 }
 
 // To make it of a long text takes a while, and the text stays as it was read while counts and users change around it.
-const made = new WeakMap<MarkdownText, { domain: string; content: string }>()
+const made = new WeakMap<MarkdownText, Made>()
 
-function htmlOf(written: MarkdownText, domain: string): string {
+interface Made {
+  domain: string
+  content: string
+  /** Whether it says the domain. */
+  namesUs: boolean
+}
+
+function htmlOf(written: MarkdownText, domain: string): Made {
   const known = made.get(written)
-  if (known?.domain === domain) return known.content
-  const content = documentHtml(written.text, domain)
-  made.set(written, { domain, content })
-  return content
+  if (known?.domain === domain) return known
+  const { text } = written
+  const now = { domain, content: documentHtml(text, domain), namesUs: namesServer(text) }
+  made.set(written, now)
+  return now
 }
 
 function midnight(date: string): Micros {
