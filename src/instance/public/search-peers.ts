@@ -1,6 +1,8 @@
 import { normaliseDomain } from '../domains/normalise-domain.ts'
 
 const MOST_FOUND = 10
+// Of signs that names are kept in.
+const PLAIN = /^[\w.-]+$/
 
 /** Up to ten of the sorted names that begin like this; none for a text that no name can begin with. */
 export function searchPeers(peers: readonly string[], text: string): string[] {
@@ -15,9 +17,10 @@ export function searchPeers(peers: readonly string[], text: string): string[] {
   return found
 }
 
-/** A dot at the end is meant: `example.` begins `example.org`. */
+/** A dot at the end is meant: `example.` begins `example.org`. The beginning of a name need not be one: `163` is an address. */
 function prefixOf(text: string): string | undefined {
   const trimmed = text.trim()
+  if (PLAIN.test(trimmed)) return trimmed.toLowerCase()
   const domain = normaliseDomain(trimmed)
   return domain === undefined ? undefined : domain + (trimmed.endsWith('.') ? '.' : '')
 }
