@@ -75,7 +75,7 @@ export function messageOperation<Request extends DescMessage, Response extends D
   const readPath = pathReader(url, desc, options.pathFields ?? {})
   const takesBody = method !== 'GET' && method !== 'DELETE'
   const { alsoByQuery = false } = options
-  const { clock, settings } = scope.platform
+  const { clock } = scope.platform
 
   operation(scope, {
     method,
@@ -93,7 +93,7 @@ export function messageOperation<Request extends DescMessage, Response extends D
     rateLimit: null,
     deadlineMs: readDeadline,
     alsoAs: BINARY_TYPE,
-    bodyLimit: Math.min(BODY_LIMIT, settings.body_limit),
+    bodyLimit: BODY_LIMIT,
     cacheControl: 'private, no-store',
     schema: {
       params: Type.Object(Object.fromEntries(readPath.names.map((name) => [name, Type.String()]))),

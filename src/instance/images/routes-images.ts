@@ -56,7 +56,7 @@ function adminRoutes(
     description: `The body is a picture (${IMAGE_TYPES.join(', ')}) of at most 10 MiB, or a form with one as a file. All sizes are made from it; it is cropped to their shape.`,
     ...admin,
     takes: UPLOAD_FORMS,
-    bodyLimit: Math.min(MAX_UPLOAD, scope.platform.settings.body_limit),
+    bodyLimit: MAX_UPLOAD,
     schema: { querystring: Query, response: { 200: document } },
     async handler(request) {
       const upload = await readUpload(request, request.query.description)

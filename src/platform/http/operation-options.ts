@@ -77,7 +77,7 @@ export interface OperationOptions<S extends OperationSchema = OperationSchema> {
   conditions?: readonly Condition[]
   /** Which headers the handler gives its answers, for the documentation. */
   sends?: readonly SentHeader[]
-  /** Bytes, where it differs from the surface's. */
+  /** Bytes, where it differs from the surface's. Never more than `server.body_limit`. */
   bodyLimit?: number
   /** Tag answers by content and answer `If-None-Match` with 304. */
   etag?: boolean

@@ -87,10 +87,8 @@ declare module 'fastify' {
 }
 
 function bodyLimitOf(platform: HttpPlatform, { bodyLimit, surface }: AnyOperation): number {
-  return (
-    bodyLimit ??
-    (surface === 'users' ? Math.min(USERS_BODY_LIMIT, platform.settings.body_limit) : platform.settings.body_limit)
-  )
+  const { body_limit: most } = platform.settings
+  return Math.min(bodyLimit ?? (surface === 'users' ? USERS_BODY_LIMIT : most), most)
 }
 
 /** Only those that are there: the framework warns of members that are undefined. */

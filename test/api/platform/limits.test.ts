@@ -58,6 +58,38 @@ test('a request refused before its body has come gets that one answer, however l
   assert.deepEqual(answers.match(/^HTTP\/1\.1 \d+/gm), ['HTTP/1.1 413'])
 })
 
+test('an operation may allow less than the server, and never more', async () => {
+  const routes = (server: FastifyInstance) => {
+    for (const [operationId, bodyLimit] of [
+      ['Less', 500],
+      ['More', 5_000],
+    ] as const)
+      operation(server, {
+        method: 'POST',
+        url: `/${operationId}`,
+        operationId,
+        summary: 'Take a body',
+        surface: 'platform',
+        access: 'public',
+        rateLimit: null,
+        bodyLimit,
+        schema: { body: Type.String(), response: { 200: Type.Object({}) } },
+        handler: async () => ({}),
+      })
+  }
+  await using platform = await startPlatform({ routes, settings: { body_limit: 1_000 } })
+  const statusOf = async (path: string, length: number) => {
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: `"${'x'.repeat(length - 2)}"`,
+    }
+    return (await fetch(platform.url + path, init)).status
+  }
+  assert.deepEqual([await statusOf('/Less', 500), await statusOf('/Less', 501)], [200, 413])
+  assert.deepEqual([await statusOf('/More', 1_000), await statusOf('/More', 1_001)], [200, 413])
+})
+
 test('a connection on which nothing moves is closed', async () => {
   await using platform = await startPlatform({ settings: { idle_timeout: 100, request_timeout: 0 } })
   assert.equal(await exchange(platform.port), '')
