@@ -12,6 +12,7 @@ import { NamedDomainService } from './domains/named-domain-service.ts'
 import { blockFileRoutes } from './domains/routes-block-files.ts'
 import { blockRoutes } from './domains/routes-blocks.ts'
 import { namedDomainRoutes } from './domains/routes-named-domains.ts'
+import { instanceDomain } from './instance-domain.ts'
 import { NumbersReader } from './numbers/numbers-reader.ts'
 import { scheduleNumbersRetention } from './numbers/retention.ts'
 import { instancePersonalData } from './personal-data.ts'
@@ -41,6 +42,7 @@ export function registerInstance(server: FastifyInstance, deps: InstanceDeps): I
   const options = { db, clock, changes, keeper, baseUrl }
   const paged = { rateLimit, baseUrl }
   server.addHook('onClose', async () => changes.close())
+  server.platform.realm = () => instanceDomain(keeper.known(), baseUrl())
 
   deps.personalData.join(...instancePersonalData({ changes }))
   scheduleNumbersRetention(deps)

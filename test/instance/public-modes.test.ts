@@ -38,6 +38,13 @@ eachPublicWorld('modes of the public face', (current) => {
     realm = 'Bearer realm="kb.example.org"'
   })
 
+  test('administrators are asked for credentials under the same name as everybody', async () => {
+    const challenge = async (who: TestClient) =>
+      (await who.get('/api/v1/admin/instance', 401)).headers.get('www-authenticate')
+    assert.equal(await challenge(world.stranger), realm)
+    assert.equal(await challenge(bad), `${realm}, error="invalid_token"`)
+  })
+
   test('whitelist mode closes three endpoints to strangers and leaves the others open', async () => {
     await world.set({ whitelist_mode: true })
     for (const [name, path] of Object.entries(ENDPOINTS)) {

@@ -46,6 +46,8 @@ export interface HttpDeps {
   onDenied?(denial: Denial): void
   /** Limits on requests that no operation answers, by their path, where somebody wants them counted. */
   unknownRouteLimits?(path: string): readonly RateRule[]
+  /** The name of the server, where somebody gave it another than that of its host. */
+  realm?(): string
 }
 
 /** What has to be known of an operation, or of a method of RPC, to answer who asks for another method. */

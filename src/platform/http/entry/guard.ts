@@ -120,7 +120,7 @@ function admit(
   let refusal: AppError | null = null
   if (authentication.kind === 'ok') {
     if (access !== 'bearer' || isOfUser(authentication.principal)) identify(request, reply, authentication.principal)
-  } else if (!isOpen(access)) refusal = credentialError(surface, authentication, platform.origin())
+  } else if (!isOpen(access)) refusal = credentialError(platform, surface, authentication)
   if (refusal !== null && surface !== 'instance') throw refusal
   const decide = (verdict: Verdict | null) => {
     if (verdict !== null) applyVerdict(verdict, surface, reply, platform.clock.now())

@@ -30,16 +30,16 @@ export function refuseWithoutRight(
 
 /** Absent credentials are 401 everywhere. Bad ones are 403, except where the contract of the surface says 401. */
 export function credentialError(
+  platform: HttpPlatform,
   surface: Surface,
   authentication: Exclude<Authentication, { kind: 'ok' }>,
-  origin: string,
 ): AppError {
   const isBad = authentication.kind === 'bad'
   if (isBad && authentication.reason === 'csrf') {
     return new AppError('permission_denied', 'The X-CSRF-Token header is missing or wrong')
   }
   if (surface === 'instance') {
-    const realm = `Bearer realm="${new URL(origin).host}"`
+    const realm = `Bearer realm="${platform.realm?.() ?? new URL(platform.origin()).host}"`
     const headers = { 'www-authenticate': isBad ? `${realm}, error="invalid_token"` : realm }
     return new AppError('unauthenticated', 'The access token is invalid', { headers })
   }

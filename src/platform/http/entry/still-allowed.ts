@@ -37,7 +37,7 @@ export async function refuseUnlessStillAllowed(request: FastifyRequest): Promise
   if (operation === undefined || isOpen(operation.access)) return
   const { access, surface, operationId } = operation
   const authentication = await authenticateAgain(request)
-  if (authentication.kind !== 'ok') throw credentialError(surface, authentication, platform.origin())
+  if (authentication.kind !== 'ok') throw credentialError(platform, surface, authentication)
   refuseWithoutRight(
     platform,
     { access, surface, label: { operation: operationId } },
