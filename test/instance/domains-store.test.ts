@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { DomainRules } from '../../src/instance/domains/domain-rules.ts'
 import { exportBlocks, importBlocks } from '../../src/instance/domains/import-blocks.ts'
 import { readListedBlocks, readSeverities } from '../../src/instance/domains/store-blocks.ts'
 import { readCallbackHosts } from '../../src/instance/domains/store-callback-hosts.ts'
 import { readDomainNames } from '../../src/instance/domains/store-named-domains.ts'
 import { AppError, isAppError } from '../../src/platform/errors/app-error.ts'
+import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { type AdminWorld, adminWorld, anotherProcess, auditOf, nextChange, refusal } from './admin-world.ts'
 
@@ -253,6 +255,29 @@ eachDatabase('domain blocks', ({ open, openAgain }) => {
     assert.notEqual(world.domainRules.reasonFor('hooks.example.com'), null)
     await world.allows.add(world.operator, { domain: 'example.com' })
     assert.equal(world.domainRules.reasonFor('hooks.example.com'), null)
+  })
+
+  test('rules that are read at the start and arrive late do not replace those of a change meanwhile', async () => {
+    const world = await adminWorld(await open())
+    const [seen, arrived] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let isFirst = true
+    const read: Database['read'] = async (work) => {
+      const isLate = isFirst
+      isFirst = false
+      const rules = await world.db.read(work)
+      if (isLate) {
+        seen.resolve()
+        await arrived.promise
+      }
+      return rules
+    }
+    const domainRules = new DomainRules({ ...world.blockOptions, db: { read } as Database })
+    const loaded = domainRules.load()
+    await seen.promise
+    await block(world, 'example.com', { severity: 'suspend' })
+    arrived.resolve()
+    await loaded
+    assert.notEqual(domainRules.reasonFor('hooks.example.com'), null)
   })
 })
 

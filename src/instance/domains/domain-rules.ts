@@ -25,6 +25,8 @@ export class DomainRules {
   readonly #options: DomainRulesOptions
   readonly #listeners = new Set<() => void>()
   #policy: DomainPolicy = { severities: new Map(), allowed: null }
+  #begun = 0
+  #taken = 0
   #isStale = false
   #loading: Promise<void> | undefined
 
@@ -35,7 +37,12 @@ export class DomainRules {
 
   /** Before the first delivery. */
   async load(): Promise<void> {
-    this.#policy = await this.#read()
+    const reading = ++this.#begun
+    const policy = await this.#read()
+    // One that began later, after a change, may have come first.
+    if (reading < this.#taken) return
+    this.#taken = reading
+    this.#policy = policy
   }
 
   /** Why nothing may be delivered to the host, in words that may be shown; null when it may. */
