@@ -18,6 +18,7 @@ export class RunWatch {
   readonly #clock: Clock
   readonly #timer: WakeTimer
   readonly #watchers = new Map<number, Set<Watcher>>()
+  #isLooking = false
 
   constructor({ db, clock }: { db: Database; clock: Clock }) {
     this.#db = db
@@ -55,12 +56,14 @@ export class RunWatch {
     for (const runNumber of this.#watchers.keys()) this.notify(runNumber)
   }
 
+  /** Not while one looks: a slow database is not asked by ever more at once. Who comes meanwhile is looked after next. */
   #lookLater(): void {
-    if (this.#db.engine === 'sqlite' || this.#watchers.size === 0) return
+    if (this.#db.engine === 'sqlite' || this.#watchers.size === 0 || this.#isLooking) return
     this.#timer.wakeAt(this.#clock.now() + LOOK_MS * MICROS_PER_MS, () => void this.#look())
   }
 
   async #look(): Promise<void> {
+    this.#isLooking = true
     const waiting = [...this.#watchers.keys()]
     try {
       for (let from = 0; from < waiting.length; from += AT_ONCE) {
@@ -74,6 +77,7 @@ export class RunWatch {
     } catch {
       // Storage that is away is asked again; whoever waits does so until its time is over.
     }
+    this.#isLooking = false
     this.#lookLater()
   }
 }
