@@ -58,6 +58,21 @@ test('a request refused before its body has come gets that one answer, however l
   assert.deepEqual(answers.match(/^HTTP\/1\.1 \d+/gm), ['HTTP/1.1 413'])
 })
 
+test('a caller that is refused before its body has come, and asked for a close, may send the rest first', async () => {
+  await using platform = await startPlatform({ routes: waitingRoute(gate()) })
+  const socket = connect(platform.port, '127.0.0.1')
+  const body = 'x'.repeat(4_000_000)
+  socket.write(`${HEAD}Connection: close\r\nContent-Length: ${body.length}\r\n\r\n`)
+  const [answer] = await once(socket, 'data')
+  assert.match(answer.toString(), /^HTTP\/1\.1 413 /)
+  socket.resume()
+  for (let at = 0; at < body.length; at += 100_000) {
+    if (!socket.write(body.slice(at, at + 100_000))) await once(socket, 'drain')
+  }
+  // An error would be thrown here.
+  await once(socket, 'end')
+})
+
 test('an operation may allow less than the server, and never more', async () => {
   const routes = (server: FastifyInstance) => {
     for (const [operationId, bodyLimit] of [

@@ -66,6 +66,7 @@ function drain({ clock }: HttpPlatform, request: FastifyRequest, reply: FastifyR
   const { socket } = raw
   if (raw.complete || raw.destroyed || socket === undefined) return
   reply.removeHeader('connection')
+  if (!reply.raw.shouldKeepAlive) closeAfterBody(request, reply)
   answeredEarly.add(socket)
   raw.resume()
   const cancel = clock.after(DRAIN_MS, () => {
@@ -75,4 +76,12 @@ function drain({ clock }: HttpPlatform, request: FastifyRequest, reply: FastifyR
     cancel()
     answeredEarly.delete(socket)
   })
+}
+
+/** Who asks for it has the connection closed, but only when the body is over: closed behind the answer, it would be lost all the same. */
+function closeAfterBody({ raw }: FastifyRequest, { raw: answer }: FastifyReply): void {
+  answer.shouldKeepAlive = true
+  const close = () => raw.complete && answer.writableFinished && raw.socket.end()
+  raw.once('close', close)
+  answer.once('finish', close)
 }
