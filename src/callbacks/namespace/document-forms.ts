@@ -9,6 +9,7 @@ import { parseJsonBody } from '../../platform/http/input/json-body.ts'
 import { HttpCall } from '../http/http-call.ts'
 import { isBinary, wantsBinary, writeBinary } from '../http/message-body.ts'
 import { readBinary } from '../wire/binary.ts'
+import { indentedText } from '../wire/indented-text.ts'
 import { type QueryValues, readFlags, withPath } from '../wire/read-request.ts'
 
 /** An answer in both forms, of which one is made. */
@@ -42,6 +43,6 @@ export function documentHandler<Desc extends DescMessage>(
     varyBy(reply, 'Accept')
     if (wantsBinary(request)) return writeBinary(desc, message(), reply)
     reply.header('content-type', JSON_TYPE)
-    return JSON.stringify(json(), null, readFlags(request.query as QueryValues).pretty ? 2 : undefined)
+    return readFlags(request.query as QueryValues).pretty ? indentedText(json()) : JSON.stringify(json())
   }
 }

@@ -291,6 +291,18 @@ test('pretty text is indented', () => {
   )
 })
 
+test('pretty text is not indented where that would make a hundred times as much of it', () => {
+  const pretty = (levels: number, values: number) => {
+    const policy = { deep: JSON.parse('['.repeat(levels) + `"[{,"${',1'.repeat(values)}` + ']'.repeat(levels)) }
+    const message = readMessage(NamespaceSchema, { name: 'a', policy })
+    return { text: writeText(NamespaceSchema, message, { shorthand: true, pretty: true }), json: { name: 'a', policy } }
+  }
+  const deep = pretty(90, 100_000)
+  assert.equal(deep.text, JSON.stringify(deep.json))
+  for (const { text, json } of [pretty(90, 1_000), pretty(2, 400_000)])
+    assert.equal(text, JSON.stringify(json, null, 2))
+})
+
 test('numbers keep their digits wherever they stand, and a long list with one of them is read without asking for each', () => {
   const texts = [
     '1.0',

@@ -1,10 +1,11 @@
 import type { DescMessage, MessageShape } from '@bufbuild/protobuf'
+import { indentedText } from './indented-text.ts'
 import { type ReadOptions, readFields } from './read-message.ts'
 import { toInvalidArgument, WireProblem } from './wire-problem.ts'
 import { type WriteOptions, writeFields } from './write-message.ts'
 
 export interface TextOptions extends WriteOptions {
-  /** Whether the text is indented for people. */
+  /** Whether the text is indented for people, where that does not make far too much of it. */
   pretty: boolean
 }
 
@@ -37,5 +38,6 @@ export function writeText<Desc extends DescMessage>(
   message: MessageShape<Desc>,
   { shorthand, pretty }: TextOptions,
 ): string {
-  return JSON.stringify(writeFields(desc, message, { shorthand }), null, pretty ? 2 : undefined)
+  const json = writeFields(desc, message, { shorthand })
+  return pretty ? indentedText(json) : JSON.stringify(json)
 }
