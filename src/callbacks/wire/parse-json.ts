@@ -20,6 +20,9 @@ export { isRawJSON as isExactNumber }
 const [QUOTE, BACKSLASH, MINUS] = [0x22, 0x5c, 0x2d]
 const NUMBER_SIGNS = new Set(Array.from('.eE+-', (sign) => sign.charCodeAt(0)))
 
+// Some stand there again and again, and to make one takes longer than to look it up; of very many different ones none does.
+const MOST_KNOWN = 1_000
+
 /** A value outside a text that may not survive as a JavaScript number: many digits, a fraction, an exponent, -0. */
 const MAY_LOSE_DIGITS = /(?:^|[\s:,[])(?:-0|-?\d{16}|-?\d+[.eE])/
 
@@ -53,18 +56,21 @@ export function parseExactly(text: string): unknown {
 
 /**
  * Valid JSON, parsed once more with a mark in place of each number that would change, which is put back afterwards: a reviver
- * is called for every value, and takes ten times as long.
+ * is called for every value.
  */
 function parseWithNumbers(text: string, value: unknown): unknown {
   // Nobody can guess it and give it as a text.
   const mark = randomBytes(12).toString('base64url')
-  const numbers = new Map<string, ExactNumber>()
+  const numbers: ExactNumber[] = []
+  const known = new Map<string, number>()
   const marked = markNumbers(text, (number) => {
-    if (!numbers.has(mark + number)) numbers.set(mark + number, rawJSON(number))
-    return `"${mark}${number}"`
+    const at = known.get(number) ?? numbers.push(rawJSON(number)) - 1
+    if (known.size < MOST_KNOWN) known.set(number, at)
+    return `"${mark}${at}"`
   })
-  if (numbers.size === 0) return value
-  return putBack(JSON.parse(marked), (text) => (text.startsWith(mark) ? numbers.get(text) : undefined))
+  if (numbers.length === 0) return value
+  const numberOf = (text: string) => (text.startsWith(mark) ? numbers[Number(text.slice(mark.length))] : undefined)
+  return putBack(JSON.parse(marked), numberOf)
 }
 
 function markNumbers(text: string, mark: (number: string) => string): string {
