@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { isAppError } from '../../platform/errors/app-error.ts'
 import { hashPassword, verifyPassword } from './password.ts'
 import { passwordProblem } from './password-rules.ts'
 
@@ -23,6 +24,15 @@ test('the same characters match however they are composed', async () => {
   assert.equal(await verifyPassword(hash, 'cafe\u0301 cafe\u0301 cafe\u0301'), true)
 })
 
+test('passwords wait in line for their hash, and beyond a long line nobody is taken on', async () => {
+  const stored = await hashPassword('a long sentence')
+  const checks = await Promise.allSettled(Array.from({ length: 110 }, () => verifyPassword(stored, 'another')))
+  const refused = checks.flatMap((check) => (check.status === 'rejected' ? [check.reason] : []))
+  assert.equal(refused.length, 8)
+  for (const reason of refused) assert.ok(isAppError(reason, 'unavailable'))
+  assert.equal(await verifyPassword(stored, 'a long sentence'), true)
+})
+
 test('weak passwords are refused with a reason', () => {
   assert.match(passwordProblem('short', RULES) ?? '', /at least 12/)
   assert.match(passwordProblem('Ada@Example.org', RULES) ?? '', /email/)
@@ -32,4 +42,6 @@ test('weak passwords are refused with a reason', () => {
   assert.match(passwordProblem('x'.repeat(1_025), RULES) ?? '', /at most/)
   assert.match(passwordProblem('🦊'.repeat(11), RULES) ?? '', /at least 12/)
   assert.equal(passwordProblem('four words make it', RULES), undefined)
+  for (const password of ['password', '12345678', 'Qwertyuiop', 'P@ssw0rd', 'commonplace'])
+    assert.match(passwordProblem(password, { ...RULES, minLength: 8 }) ?? '', /anybody would try/)
 })
