@@ -165,7 +165,12 @@ function invalid(message: string): AppError {
   return new AppError('invalid_argument', message)
 }
 
+const LONGEST_SHOWN = 100
+
 function shown(raw: string): string {
-  const text = raw.toWellFormed().replaceAll(/[\p{Cc}\p{Cf}]/gu, '\ufffd')
-  return text.length <= 100 ? text : `${text.slice(0, 100).toWellFormed()}…`
+  const beginning = raw
+    .slice(0, LONGEST_SHOWN)
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\p{Cf}]/gu, '\ufffd')
+  return raw.length <= LONGEST_SHOWN ? beginning : `${beginning}…`
 }
