@@ -29,3 +29,8 @@ test('names keep the commas inside the elements of a list', () => {
   assert.deepEqual(readNames('a, b'), ['a', 'b'])
   assert.deepEqual(readNames('["a, b", "c"]'), ['a, b', 'c'])
 })
+
+test('what no database can hold is left out of a JSON array in a text, where it is escaped', () => {
+  assert.deepEqual(readTags('["a\\u0000b", "\\ud800"]'), ['ab', '\ufffd'])
+  assert.deepEqual(readNames('["x\\u0000y"]'), ['xy'])
+})

@@ -1,3 +1,4 @@
+import { dropUnstorable } from '../clean-text.ts'
 import type { JsonValue } from './metadata.ts'
 
 /** Tags as people write them: a list, `a, b`, or a JSON array in a text; each once, without `#`. */
@@ -31,7 +32,9 @@ function arrayInText(text: string): string[] | null {
   if (!trimmed.startsWith('[') || !trimmed.endsWith(']')) return null
   try {
     const elements = JSON.parse(trimmed) as JsonValue[]
-    return elements.filter((element) => element !== null && typeof element !== 'object').map(String)
+    const scalars = elements.filter((element) => element !== null && typeof element !== 'object')
+    // Escapes in it were no signs yet when the text was cleaned.
+    return scalars.map((element) => dropUnstorable(String(element)))
   } catch {
     return null
   }
