@@ -42,7 +42,7 @@ export interface PreparedNote {
   parsed: ParsedBody
 }
 
-const OWN_KEYS = ['title', 'type', 'permalink']
+const OWN_KEYS = new Set(['title', 'type', 'permalink'])
 
 export async function prepareNote(input: NoteInput, settings: KnowledgeSettings): Promise<PreparedNote> {
   const directory = cleanDirectory(input.directory, 'directory')
@@ -61,7 +61,7 @@ export async function prepareNote(input: NoteInput, settings: KnowledgeSettings)
     filePath,
     noteType: ownTypeOf(own) ?? (canonicalType(cleanText(input.noteType ?? '')) || null),
     permalink: permalinkOf(own),
-    metadata: without({ ...own, ...given }, [...OWN_KEYS, ...removed]),
+    metadata: without({ ...own, ...given }, new Set([...OWN_KEYS, ...removed])),
     removed,
     sentYaml: yaml,
     body: ownBody,
@@ -92,7 +92,7 @@ export function hasTooManyLines(text: string): boolean {
   return lines > MAX_LINES
 }
 
-function without(metadata: Metadata, keys: readonly string[]): Metadata {
-  if (!keys.some((key) => key in metadata)) return metadata
-  return Object.fromEntries(Object.entries(metadata).filter(([key]) => !keys.includes(key)))
+function without(metadata: Metadata, keys: ReadonlySet<string>): Metadata {
+  if (!Object.keys(metadata).some((key) => keys.has(key))) return metadata
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => !keys.has(key)))
 }

@@ -21,3 +21,9 @@ test('values that are nested too deep are refused and not followed', () => {
     (error) => isAppError(error, 'invalid_argument'),
   )
 })
+
+test('more keys than frontmatter has room for are refused, also where they are to be removed', () => {
+  const removing = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, null]))
+  assert.equal(Object.keys(cleanMetadata(removing(16_384))).length, 16_384)
+  assert.throws(() => cleanMetadata(removing(16_385)), /more than 16384 keys/)
+})

@@ -1,9 +1,13 @@
 import { dropUnstorable } from '../clean-text.ts'
 import type { JsonValue, Metadata } from './metadata.ts'
-import { MAX_DEPTH, tooDeep } from './yaml-bounds.ts'
+import { badYaml, MAX_DEPTH, MAX_YAML, tooDeep } from './yaml-bounds.ts'
+
+// With their values they could not be written. Those that are null are not, and could be any number.
+const MOST_KEYS = MAX_YAML / 4
 
 /** Values that came as JSON, fit to be stored: what no database can hold is left out of keys and texts alike. */
 export function cleanMetadata(metadata: Metadata): Metadata {
+  if (Object.keys(metadata).length > MOST_KEYS) throw badYaml(`it would have more than ${MOST_KEYS} keys`)
   return cleanMembers(metadata, 1)
 }
 
