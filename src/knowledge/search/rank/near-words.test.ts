@@ -47,6 +47,14 @@ test('common words weigh less than telling ones', () => {
   assert.ok(the < dinosaur / 2, `${the} ${dinosaur}`)
 })
 
+test('a word that the model does not know is near to no other, and counts like any other', () => {
+  const found: string[] = []
+  const list = listOf(['მთები', 'ተራራ', 'cat'])
+  MEANING.nearWords(['ყავა', 'pets'], list, 0.4, (term, word) => found.push(`${term} ${word}`))
+  assert.deepEqual(found, ['1 2'])
+  assert.deepEqual([...MEANING.weightsOf(['ყავა', 'ቡና'])], [1, 1])
+})
+
 test('words are as near as before after more others than are kept', () => {
   const words = ['cats', 'defenestration']
   const near = (list: readonly string[]) => {

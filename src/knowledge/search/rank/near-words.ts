@@ -70,7 +70,7 @@ export class NearWords {
 
   /** The length of the sum of the tokens' rows. */
   lengthOf(word: string): number {
-    this.#add(this.#tokenizer.encode(word))
+    this.#add(this.#tokensOf(word))
     return lengthOf(this.#sum)
   }
 
@@ -81,7 +81,7 @@ export class NearWords {
     least: number,
     found: (term: number, word: number, cosine: number) => void,
   ): void {
-    const questions = terms.map((word) => this.#questionOf(this.#tokenizer.encode(word)))
+    const questions = terms.map((word) => this.#questionOf(this.#tokensOf(word)))
     for (let first = 0; first < list.words.length; first += BLOCK) {
       const count = this.#fill(list, first)
       for (const [term, { numbers, length }] of questions.entries()) {
@@ -93,6 +93,11 @@ export class NearWords {
         }
       }
     }
+  }
+
+  /** Without the one that stands for whatever the model does not know: all such words would mean the same. */
+  #tokensOf(word: string): number[] {
+    return this.#tokenizer.encode(word).filter((token) => token !== this.#tokenizer.unknown)
   }
 
   #scanBlock(count: number, least: number, first: number): number {
@@ -138,7 +143,7 @@ export class NearWords {
   }
 
   #know(place: number, word: string): void {
-    const tokens = this.#tokenizer.encode(word)
+    const tokens = this.#tokensOf(word)
     const at = tokens.length === 1 ? this.#table + (tokens[0] as number) * this.#dimensions : this.#writeSum(tokens)
     const length = lengthOf(this.#rows.subarray(at, at + this.#dimensions))
     this.#places[place] = at + 1

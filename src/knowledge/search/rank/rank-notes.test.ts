@@ -184,3 +184,12 @@ test('a question in a script that the model never saw is answered by its words',
   assert.deepEqual([first?.noteId, second?.noteId], [2, 1])
   assert.ok((first?.score as number) > (second?.score as number) && (second?.score as number) >= 0)
 })
+
+test('of notes in a script that the model never saw, the one with all words of the question comes first', () => {
+  const candidates = [
+    note(1, 'ქალაქი ზღვა', 'ძველი ქალაქი ზღვასთან მდებარეობს. ყავა იქ. ქუჩები ვიწროა.'),
+    note(2, 'დილა', 'საუზმეზე მიყვარს ყავა რძით და შაქრით.'),
+    note(3, 'მთები მაღალი', 'კავკასიონის მთები მაღალია და თოვლიანი. ყავა. მდინარეები ჩქარია.'),
+  ]
+  for (const meaning of BOTH) assert.equal(order('ყავა რძით', candidates, meaning)[0], 2)
+})

@@ -23,8 +23,7 @@ export function weighTerms(
     const seen = count(number, terms.length, notes)
     const all = Math.max(total, notes.length)
     const held = Math.min(all, Math.max(seen.notes, holding?.get(word) ?? seen.notes))
-    // What the model knows nothing about, as a word of a script that it never saw, counts like any other.
-    const meaning = meanings?.[number] || 1
+    const meaning = meanings?.[number] ?? 1
     inNote[number] = rarity(held, all) ** rarityPower * meaning
     // Other notes that have the term have it as densely as those that are here.
     const density = seen.segmentsThere === 0 ? 0 : seen.segments / seen.segmentsThere
