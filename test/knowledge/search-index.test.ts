@@ -152,7 +152,7 @@ describe("SQLite's search index", () => {
     placeIndexFile(file, await readQueueState(db), false)
     for (const id of [1, 2, 3]) await notes.add(id, `Title${id}`, '- [fact] one')
     const indexer = new NoteIndexer({ databaseFile: db.file, indexFile: file })
-    assert.equal(indexer.indexSome({ notes: 2, size: 1_000 }), 2)
+    assert.equal(indexer.indexSome({ notes: 2, size: 1_000 }).count, 2)
     indexer.close()
     assert.equal(await notes.queued(), 3)
     await runningIndex(db)
@@ -200,6 +200,18 @@ describe("SQLite's search index", () => {
     await index.caughtUp()
     assert.equal(threads.length, 1)
     await other.db.close()
+    await db.close()
+  })
+
+  test('long notes are indexed before anybody searches, though they do not fit into one commit', async () => {
+    const { db, notes } = await openNotes()
+    const clock = new FakeClock()
+    const { index, threads } = watched(db, clock)
+    await runUntilClosed(db, index)
+    for (const id of [1, 2, 3]) await notes.add(id, `Title${id}`, 'word '.repeat(120_000))
+    await clock.advance(200)
+    await heard(threads[0] as Worker, 'idle')
+    assert.equal(await notes.rows(), 3)
     await db.close()
   })
 

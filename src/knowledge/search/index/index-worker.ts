@@ -42,11 +42,11 @@ async function indexAll(): Promise<void> {
   for (let isMore = true; isMore && !isStopping; ) {
     const wasWhole = indexer.isWhole
     const limit = carefulNotes > 0 ? CAREFUL_BATCH : BATCH
-    const count = indexer.indexSome(limit)
+    const { count, isCut } = indexer.indexSome(limit)
     carefulNotes = Math.max(0, carefulNotes - count)
     if (count > 0 || indexer.isWhole !== wasWhole)
       post({ type: 'progress', done: indexer.done, isWhole: indexer.isWhole })
-    isMore = count >= Math.min(limit.notes, SMALL_BATCH) || !indexer.isWhole || !wasWhole
+    isMore = isCut || count >= Math.min(limit.notes, SMALL_BATCH) || !indexer.isWhole || !wasWhole
     await nextTurn()
   }
   isRunning = false

@@ -23,6 +23,12 @@ export interface BatchLimit {
   size: number
 }
 
+export interface IndexedBatch {
+  count: number
+  /** Long texts filled it: more notes wait. */
+  isCut: boolean
+}
+
 interface OldRow {
   id: number
   mark: number | null
@@ -103,8 +109,8 @@ export class NoteIndexer {
     return this.#filledTo === null
   }
 
-  /** Indexes the notes that wait longest, in one commit; how many. */
-  indexSome(limit: BatchLimit): number {
+  /** Indexes the notes that wait longest, in one commit. */
+  indexSome(limit: BatchLimit): IndexedBatch {
     const isFilling = this.#filledTo !== null
     const waiting = isFilling
       ? this.#read<Waiting>(UNFILLED, [this.#filledTo, limit.notes])
@@ -113,7 +119,7 @@ export class NoteIndexer {
     const last = batch.at(-1)?.seq
     if (isFilling) this.#commit(batch, this.#done, last ?? null)
     else if (last !== undefined) this.#commit(batch, last, null)
-    return batch.length
+    return { count: batch.length, isCut: batch.length < waiting.length }
   }
 
   /** Makes sure that what was committed so far survives a crash of the machine. */
