@@ -89,6 +89,14 @@ eachDatabase('what is found behind thousands of newer notes', (context) => {
     )
   })
 
+  test('is found by filters however long before 1970 it was changed', async () => {
+    const old = await SearchedNotes.open(notes.db, 'old')
+    await old.add([{ id: 1_011 }, { id: 1_012, updatedAt: -1 }, { id: 1_013, updatedAt: Number.MIN_SAFE_INTEGER }])
+    const limits = { rows: 2, notes: 10, comparedNotes: 10 }
+    const found = await findByFilters(old.db, old.project, { noteTypes: ['note'] }, 10, limits)
+    assert.deepEqual([idsOf(found.numbers), found.total, found.isExact], [[1_011, 1_012, 1_013], 3, true])
+  })
+
   test('is found by filters of a long note in parts, in their order', async () => {
     const { db } = notes
     const long = await SearchedNotes.open(db, 'long')

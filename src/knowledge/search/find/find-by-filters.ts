@@ -87,9 +87,11 @@ interface RowsByChange {
 /** At least so many rows, unless so many notes have fewer. */
 async function rowsByChange(search: FilterSearch, rows: number, notes: number): Promise<RowsByChange> {
   const { reader, project, filters, prepared } = search
+  // What a note says of its own age may be before 1970.
+  const after = filters.after ?? Number.MIN_SAFE_INTEGER
   const found: number[] = []
   let behind: SearchedNote | null = null
-  for await (const batch of noteBatches(reader, project.id, filters.after ?? 0, notes)) {
+  for await (const batch of noteBatches(reader, project.id, after, notes)) {
     const passing = batch.notes.filter((note) => prepared.passes(note))
     for await (const some of rowsInTurns(search, passing)) {
       // One by one: a note may have more rows than a call takes arguments.
