@@ -18,6 +18,18 @@ eachServer('search by what notes are called', (notes) => {
     assert.deepEqual(titles(await search(project, { title: 'housing' })), ['Housing', 'House'])
   })
 
+  test('finds a note by its own title, whatever operators and tags that has', async () => {
+    const project = await notes().project('Operators')
+    const own = ['DO NOT ENTER', 'How NOT to Fail', 'Tag: blue', 'tags:list', 'Trial OR Error', "DON'T (AND NOT) PANIC"]
+    for (const title of [...own, 'Do', 'How to win', 'Error']) await project.create({ title, note_type: 'sign' })
+    for (const title of own) {
+      assert.equal(titles(await search(project, { title }))[0], title)
+      assert.ok(titles(await search(project, { title: `${title}!` })).includes(title), title)
+      assert.deepEqual(titles(await search(project, { title, note_types: ['note'] })), [])
+    }
+    assert.deepEqual(titles(await search(project, { title: 'Trial OR Error' })), ['Trial OR Error', 'Error'])
+  })
+
   test('shows the words of the path by which a note is found that was moved and kept its permalink', async () => {
     const project = await notes().project('Moves')
     const { external_id: id } = await project.create({ title: 'Kettle', directory: 'kitchen' })

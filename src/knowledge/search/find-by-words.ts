@@ -4,7 +4,7 @@ import type { Main, SearchFilters } from './filter/filters.ts'
 import { type Found, type FoundRow, findRows, type Page } from './find/find-rows.ts'
 import type { RatedHit } from './hit.ts'
 import { anyWord, isSpoken } from './question/any-word.ts'
-import { parseQuestion, type Question, relaxed } from './question/question.ts'
+import { parseTitle, type Question, relaxed } from './question/question.ts'
 import { MOST_RANKED_CLOSELY, rankHits } from './rank-hits.ts'
 
 export interface FoundByWords extends Omit<Found, 'rows'> {
@@ -58,5 +58,5 @@ function hitOf(row: FoundRow): RatedHit {
 /** What to mark in texts. */
 function questionOf(main: Main): Question | null {
   if (main.mode === 'text') return main.question
-  return main.mode === 'title' ? parseQuestion(main.text) : null
+  return main.mode === 'title' ? parseTitle(main.text) : null
 }

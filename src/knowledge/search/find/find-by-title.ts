@@ -4,7 +4,7 @@ import type { Project } from '../../note/note.ts'
 import type { SearchFilters } from '../filter/filters.ts'
 import { type PreparedFilters, prepareFilters } from '../filter/passing-notes.ts'
 import { all, nameExpression, scopeExpression } from '../index/match-expression.ts'
-import { type Node, parseQuestion } from '../question/question.ts'
+import { type Node, parseTitle } from '../question/question.ts'
 import { rowOf } from '../row-number.ts'
 import { indexWords } from '../words/search-text.ts'
 import { stemOf } from '../words/stem.ts'
@@ -30,6 +30,8 @@ interface TitleSearch {
   text: string
   tree: Node
   words: readonly string[]
+  /** All of the text, operators as well: a note may be titled so. */
+  written: readonly string[]
   prepared: PreparedFilters
 }
 
@@ -43,7 +45,8 @@ export async function findByTitle(
   limits = LIMITS,
 ): Promise<OrderedRows> {
   const { engine } = reader
-  const { tree, words } = parseQuestion(text)
+  const { tree, words, isPlain } = parseTitle(text)
+  const written = isPlain ? words : indexWords(text)
   const prepared = prepareFilters(filters)
   if (tree === null || prepared.kinds === null) return NO_ROWS
   const scope = scopeExpression(engine, {
@@ -55,7 +58,7 @@ export async function findByTitle(
   // What a note is called is more than its title, which is therefore compared.
   const names = nameExpression(engine, project.id, tree, true)
   const expression = names === null ? scope : all(engine, names, scope)
-  const search: TitleSearch = { reader, project, text, tree, words, prepared }
+  const search: TitleSearch = { reader, project, text, tree, words, written, prepared }
   // In their order.
   const scores = new Map<number, number>()
   const changedAt = filters.after === undefined ? null : new Map<number, Micros>()
@@ -63,8 +66,8 @@ export async function findByTitle(
   let isFirst = true
   let isExact = false
   for await (const { numbers, isLast } of matchingPages(reader, expression, limits)) {
-    const titled = isFirst && !isLast ? await titledSo(reader, project, words) : NO_NOTES
-    const older = await matchingTitled(reader, expression, titled, new Set(numbers))
+    const titled = isFirst ? await titledSo(reader, project, written, text) : NO_NOTES
+    const older = await matchingTitled(reader, scope, titled, new Set(numbers))
     const added = new Map<number, number>()
     for (const { number, score, note } of await fittingRows(search, [...older, ...numbers])) {
       if (scores.has(number)) continue
@@ -93,7 +96,8 @@ interface FittingRow {
 }
 
 async function fittingRows(search: TitleSearch, numbers: readonly number[]): Promise<FittingRow[]> {
-  const { reader, project, text, tree, words, prepared } = search
+  const { reader, project, text, tree, words, written, prepared } = search
+  const whole = written.join(' ')
   const ids = numbers.map((number) => rowOf(number).noteId)
   const titles = await titlesOf(reader, ids)
   const notes = prepared.mustCompare ? await searchedNotes(reader, project.id, ids) : null
@@ -103,9 +107,10 @@ async function fittingRows(search: TitleSearch, numbers: readonly number[]): Pro
     const title = titles.get(noteId) ?? ''
     const own = indexWords(title)
     const note = notes?.get(noteId)
-    if (!fits(tree, own) || (notes !== null && (note === undefined || !prepared.passes(note)))) return []
+    const isWhole = own.join(' ') === whole
+    if ((!isWhole && !fits(tree, own)) || (notes !== null && (note === undefined || !prepared.passes(note)))) return []
     // "C" has the words of "C++" and "C#", and is neither.
-    return [{ number, score: share(own, words) + (spelling(title) === asked ? 1 : 0), note }]
+    return [{ number, score: (isWhole ? 1 : share(own, words)) + (spelling(title) === asked ? 1 : 0), note }]
   })
 }
 

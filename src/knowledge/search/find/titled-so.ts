@@ -11,10 +11,15 @@ const MOST_WORDS = 32
 const MOST_LOOKED_UP = 20
 
 /** Notes whose title is these words and nothing else, in whatever spelling. */
-export async function titledSo(reader: Reader, project: Project, words: readonly string[]): Promise<Set<number>> {
+export async function titledSo(
+  reader: Reader,
+  project: Project,
+  words: readonly string[],
+  written = words.join(' '),
+): Promise<Set<number>> {
   if (words.length === 0 || words.length > MOST_WORDS) return new Set()
   const asked = words.join(' ')
-  const { names } = await findNames(reader, project.id, [nameKey(asked)])
+  const { names } = await findNames(reader, project.id, [nameKey(written)])
   return new Set(names.filter(({ title }) => indexWords(title).join(' ') === asked).map(({ id }) => id))
 }
 

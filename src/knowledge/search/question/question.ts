@@ -52,13 +52,22 @@ const NOTE_TYPE = /\.md[^\p{L}\p{N}]*$/iu
 
 /** Any text is a question. Takes time in proportion to its length. */
 export function parseQuestion(text: string): Question {
-  const written = readTokens(text.slice(0, LONGEST_TEXT).toWellFormed())
+  return parse(text, true)
+}
+
+/** Words of a title, which has no tags. */
+export function parseTitle(text: string): Question {
+  return parse(text, false)
+}
+
+function parse(text: string, hasTags: boolean): Question {
+  const written = readTokens(text.slice(0, LONGEST_TEXT).toWellFormed(), hasTags)
   const tokens = withoutIdleBrackets(written)
   const isPlain = tokens.every(({ kind }) => kind === 'text' || kind === 'tags')
   const { tokens: operands, tags, excluded } = takeTags(tokens)
-  const hasTags = tags.length > 0 || excluded.length > 0
+  const isOfTags = tags.length > 0 || excluded.length > 0
   // Operators with nothing to operate on may be meant as words.
-  const tree = new Parser(operands).parse() ?? (isPlain || hasTags ? null : new Parser(asTexts(operands)).parse())
+  const tree = new Parser(operands).parse() ?? (isPlain || isOfTags ? null : new Parser(asTexts(operands)).parse())
   const words = tree === null ? [] : positiveWords(tree)
   return {
     tree,

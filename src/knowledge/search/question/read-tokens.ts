@@ -12,8 +12,8 @@ const TAG = /^tags?:/i
 const TYPOGRAPHIC = /[“”„‟«»＂]/g
 const OPERATORS: ReadonlySet<string> = new Set(['AND', 'OR', 'NOT'])
 
-/** One pass over the text. A quote that is never closed is punctuation. */
-export function readTokens(question: string): Token[] {
+/** One pass over the text. A quote that is never closed is punctuation. Without tags, `tag:a` is text like any other. */
+export function readTokens(question: string, hasTags: boolean): Token[] {
   const text = question.replace(TYPOGRAPHIC, '"')
   const lastQuote = text.lastIndexOf('"')
   const tokens: Token[] = []
@@ -27,8 +27,8 @@ export function readTokens(question: string): Token[] {
       continue
     }
     // tag:"two words" is one tag.
-    const isTag = isQuote && TAG.test(text.slice(start, start + 5)) && text.slice(start, at).endsWith(':')
-    if (at > start && !isTag) tokens.push(bare(text.slice(start, at)))
+    const isTag = hasTags && isQuote && TAG.test(text.slice(start, start + 5)) && text.slice(start, at).endsWith(':')
+    if (at > start && !isTag) tokens.push(bare(text.slice(start, at), hasTags))
     if (isQuote) {
       const end = text.indexOf('"', at + 1)
       tokens.push({ kind: isTag ? 'tags' : 'quoted', text: text.slice(at + 1, end) })
@@ -58,8 +58,8 @@ export function isGrouping(tokens: readonly Token[]): boolean {
   return false
 }
 
-function bare(text: string): Token {
+function bare(text: string, hasTags: boolean): Token {
   if (OPERATORS.has(text)) return { kind: 'operator', operator: text as 'AND' }
-  const tag = TAG.exec(text)
+  const tag = hasTags ? TAG.exec(text) : null
   return tag === null ? { kind: 'text', text } : { kind: 'tags', text: text.slice(tag[0].length) }
 }
