@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import { beginningsOf } from '../../src/knowledge/search/index/store-search-index.ts'
 import { parseQuestion, relaxed } from '../../src/knowledge/search/question/question.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { type Draft, SearchedNotes } from './knowledge-search-notes.ts'
@@ -187,6 +188,31 @@ eachDatabase('searching by the first letters of a word', (context) => {
       const found = rows.map(({ noteId }) => noteId).toSorted((one, other) => other - one)
       assert.deepEqual([found, total, isExact], [ids, ids.length, true], asked)
     }
+  })
+
+  test('takes short words behind the first ones for whole ones, also where they are refused', async () => {
+    const notes = await SearchedNotes.open(await context.open())
+    const bodies = ['water', 'water zulu', 'water z', 'water bee']
+    await notes.add(bodies.map((body, at) => ({ id: at + 1, body })))
+    const few = ['b', 'd', 'f', 'g', 'h', 'j', 'k', 'l']
+    const found = async (text: string) => (await notes.notes(text)).sort()
+    assert.deepEqual(await found(`water NOT ${few.slice(1).join(' NOT ')} NOT z`), [1, 4])
+    assert.deepEqual(await found(`water NOT ${few.join(' NOT ')} NOT z`), [1, 2])
+    assert.deepEqual(await found([...few, 'z'].join(' OR ')), [3, 4])
+  })
+
+  test('looks for no more longer words among many thousand notes where more short ones are asked for', async () => {
+    const notes = await SearchedNotes.open(await context.open())
+    if (notes.db.engine !== 'sqlite') return
+    const letters = ['a', 'b', 'c', 'd']
+    const words = letters.flatMap((letter) => Array.from({ length: 50 }, (_, at) => `${letter}${at}`))
+    await notes.add([{ id: 1, body: words.join(' ') }])
+    const listed = async (asked: readonly string[]) => {
+      const found = await beginningsOf(notes.db, asked, 1_000_000)
+      return asked.map((word) => found.get(word)?.words.length)
+    }
+    assert.deepEqual(await listed(['a']), [50])
+    assert.deepEqual(await listed(letters), [32, 32, 32, 32])
   })
 
   test('finds longer words behind one that a hundred notes have', async () => {

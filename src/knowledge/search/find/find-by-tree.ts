@@ -162,7 +162,9 @@ function promisingExpressions(
 /** Whether what is called so matches in any case: nothing but words is asked for. */
 function isImplied(input: MatchInput): boolean {
   const isOfWords = (node: Node): boolean =>
-    node.kind === 'word' || ((node.kind === 'and' || node.kind === 'or') && node.parts.every(isOfWords))
+    node.kind === 'word' ||
+    (node.kind === 'phrase' && node.words.length === 1) ||
+    ((node.kind === 'and' || node.kind === 'or') && node.parts.every(isOfWords))
   return isUnlimited(input) && isOfWords(input.tree)
 }
 

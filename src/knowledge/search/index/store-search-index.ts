@@ -11,6 +11,7 @@ import { splitRows } from './store-split-rows.ts'
 const ROWS_PER_NOTE = rowRange(1).first
 // SQLite looks at each of them for each row that it finds; more than these are collected, where that is not slower.
 const MOST_BEGINNINGS = 16
+// Of all words of a question together.
 const MANY_BEGINNINGS = 128
 
 function numberOf(engine: Engine): RawBuilder<number> {
@@ -277,8 +278,10 @@ export async function beginningsOf(
 ): Promise<Map<string, Beginning>> {
   const found = new Map<string, Beginning>()
   if (reader.engine !== 'sqlite') return found
-  for (const word of new Set(words)) {
-    const most = isSlowlyCollected(word, notes) ? MANY_BEGINNINGS : MOST_BEGINNINGS
+  const unique = new Set(words)
+  const slow = new Set([...unique].filter((word) => isSlowlyCollected(word, notes)))
+  for (const word of unique) {
+    const most = slow.has(word) ? Math.floor(MANY_BEGINNINGS / slow.size) : MOST_BEGINNINGS
     const rows = await reader.run(wordsFrom, { from: word, limit: most + 1 })
     const own = rows.map((row) => row.word).filter((other) => other.startsWith(word))
     found.set(word, { words: own.slice(0, most), isWhole: own.length <= most })

@@ -1,4 +1,4 @@
-import { MOST_TERMS, piecesOf, type Question, wordTerm } from './question.ts'
+import { MOST_TERMS, piecesOf, type Question, wordTerms } from './question.ts'
 import { STOP_WORDS } from './stop-words.ts'
 
 /** A plain question asked for any of its words that say something; null for one with operators or quotes, or of one word. */
@@ -9,7 +9,7 @@ export function anyWord(question: Question): Question | null {
   // The words of a phrase are more than are looked for one by one.
   const asked = (telling.length > 0 ? telling : words).slice(0, MOST_TERMS)
   if (words.length < 2) return null
-  return { ...question, tree: { kind: 'or', parts: asked.map(wordTerm) }, whole: question.tree, words: asked }
+  return { ...question, tree: { kind: 'or', parts: wordTerms(asked) }, whole: question.tree, words: asked }
 }
 
 /** Written as people speak: three words or more, of which some only hold the others together. */

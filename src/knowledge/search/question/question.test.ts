@@ -63,6 +63,18 @@ for (const [question, tree] of READ) {
   })
 }
 
+test('only so many short words of a question may be beginnings, however often each of them is asked for', () => {
+  const few = ['b', 'c', 'e', 'f', 'gh', 'ij', 'kl', 'mno']
+  const refused = [...few, 'xy', '東', 'z', 'long'].join(' NOT ')
+  assert.equal(
+    shown(parseQuestion(`${few.join(' OR ')} OR b NOT ${refused}`).tree),
+    '(b | c | e | f | gh | ij | kl | mno | (b & !b & !c & !e & !f & !gh & !ij & !kl & !mno & !"xy" & !東 & !"z" & !long))',
+  )
+  const plain = parseQuestion([...few, 'xy', 'long'].join(' '))
+  assert.match(shown(plain.tree), / & mno & "xy" & long\)$/)
+  assert.match(shown(relaxed(plain)?.tree ?? null), / \| mno \| "xy" \| long\)$/)
+})
+
 test('tags are taken out of a question', () => {
   const { tags, tree, isPlain } = parseQuestion('coffee tag:a,b TAG:"two words" tags:#c')
   assert.deepEqual([tags, shown(tree), isPlain], [['a', 'b', 'two words', 'c'], 'coffee', true])

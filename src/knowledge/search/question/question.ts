@@ -40,7 +40,10 @@ export const MOST_TERMS = 64
 const MOST_TAGS = 32
 const MOST_NESTED = 12
 const LONGEST_PHRASE = 32
+// Very many words begin with fewer letters, as the `t` of "don't".
 const SHORTEST_BEGINNING = 4
+// To collect all that begin so takes long, also behind NOT: other short words are looked for as they are.
+const MOST_SHORT_BEGINNINGS = 8
 // Whatever stands behind that many characters is not looked for.
 const LONGEST_TEXT = 20_000
 const DIGIT = /\p{N}/u
@@ -92,7 +95,7 @@ export function relaxed(question: Question): Question | null {
   if (counted.length < (isUnspaced ? 2 : 3)) return null
   const telling = words.filter((word) => !STOP_WORDS.has(word))
   if (telling.every((word) => DIGITS.test(word))) return null
-  const parts = telling.slice(0, MOST_TERMS).map(wordTerm)
+  const parts = wordTerms(telling.slice(0, MOST_TERMS))
   return { ...question, tree: join('or', parts), whole: tree, words: telling }
 }
 
@@ -106,6 +109,7 @@ class Parser {
   readonly #tokens: readonly Token[]
   #at = 0
   #terms = 0
+  readonly #shortBeginnings = new Set<string>()
   #depth = 0
 
   constructor(tokens: readonly Token[]) {
@@ -179,7 +183,7 @@ class Parser {
 
   #word(word: string): Term {
     this.#terms++
-    return wordTerm(word)
+    return wordTerm(word, this.#shortBeginnings)
   }
 
   #phrase(words: readonly string[], isBeginning: boolean): Term | null {
@@ -188,12 +192,10 @@ class Parser {
     const last = words.at(-1) as string
     // Such a character stands in the index as the first of a pair, unless it ends its run.
     const isSingle = isUnspacedWord(last) && [...last].length === 1
-    // Very many words begin with so few letters, as the `t` of "don't".
-    const isShort = last.length < SHORTEST_BEGINNING
     return {
       kind: 'phrase',
       words: words.slice(0, LONGEST_PHRASE),
-      isBeginning: isSingle || (isBeginning && !isShort && words.length <= LONGEST_PHRASE),
+      isBeginning: isSingle || (isBeginning && !isShort(last) && words.length <= LONGEST_PHRASE),
     }
   }
 
@@ -224,11 +226,26 @@ function isNumber(token: Token): boolean {
   return words.length === 1 && DIGITS.test(words[0] as string)
 }
 
+function isShort(word: string): boolean {
+  return word.length < SHORTEST_BEGINNING
+}
+
 function asTexts(tokens: readonly Token[]): Token[] {
   return tokens.flatMap((token) => (token.kind === 'operator' ? [{ kind: 'text', text: token.operator }] : []))
 }
 
-export function wordTerm(word: string): Term {
+export function wordTerms(words: readonly string[]): Term[] {
+  const shortBeginnings = new Set<string>()
+  return words.map((word) => wordTerm(word, shortBeginnings))
+}
+
+/** Of the short words of a question the first ones, which are noted down, may be beginnings; others are whole words. */
+export function wordTerm(word: string, shortBeginnings = new Set<string>()): Term {
+  if (isShort(word) && !isUnspacedWord(word)) {
+    const isOneMore = shortBeginnings.size >= MOST_SHORT_BEGINNINGS && !shortBeginnings.has(word)
+    if (isOneMore) return { kind: 'phrase', words: [word], isBeginning: false }
+    shortBeginnings.add(word)
+  }
   return { kind: 'word', word, stem: stemOf(word) }
 }
 
