@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
+import type { Main } from '../../src/knowledge/search/filter/filters.ts'
+import { findByWords } from '../../src/knowledge/search/find-by-words.ts'
 import { beginningsOf } from '../../src/knowledge/search/index/store-search-index.ts'
 import { parseQuestion, relaxed } from '../../src/knowledge/search/question/question.ts'
 import { eachDatabase } from '../support/each-database.ts'
@@ -164,6 +166,26 @@ eachDatabase('searching by words', (context) => {
     assert.deepEqual(await at('place'), [])
     assert.deepEqual(await at('place/100'), [])
     assert.deepEqual(await at('place/*'), [])
+  })
+})
+
+eachDatabase('a question as people speak it', (context) => {
+  test('puts what has its words first, in scripts with signs for vowels, too, and of emoji', async () => {
+    const notes = await SearchedNotes.open(await context.open())
+    await notes.add([
+      { id: 1, title: 'खाना', body: 'दाल मखनी' },
+      { id: 2, title: 'द ल', body: 'मखनी द ल' },
+      { id: 3, title: 'Fun', body: 'A 😀 for the party' },
+      { id: 4, title: '128512', body: 'A party of 128512 people' },
+    ])
+    const found = async (text: string) => {
+      const main: Main = { mode: 'text', question: parseQuestion(text) }
+      const page = { limit: 10, offset: 0 }
+      const { hits } = await findByWords(notes.db, notes.project, main, { kinds: ['note'] }, page)
+      return hits.map(({ noteId }) => noteId)
+    }
+    assert.deepEqual(await found('what is दाल मखनी'), [1, 2])
+    assert.deepEqual(await found('where is the 😀 party'), [3, 4])
   })
 })
 

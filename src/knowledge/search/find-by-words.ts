@@ -47,7 +47,7 @@ async function findSpoken(
   const wider = isRanked ? { offset: 0, limit: Math.max(MOST_RANKED_CLOSELY, offset + limit) } : { offset, limit }
   const { rows, ...found } = await findRows(reader, project, { mode: 'text', question }, filters, wider)
   const all = rows.map(hitOf)
-  const ranked = isRanked ? await rankHits(reader, project, question.words.join(' '), all, null, found.statistics) : all
+  const ranked = isRanked ? await rankHits(reader, project, question.spoken, all, null, found.statistics) : all
   return { ...found, hits: ranked.slice(offset - wider.offset).slice(0, limit), question, isRelaxed: true }
 }
 
