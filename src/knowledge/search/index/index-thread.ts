@@ -1,10 +1,11 @@
 import { Worker } from 'node:worker_threads'
+import type { TriedNote } from './deadly-notes.ts'
 
 export interface IndexThreadOptions {
   databaseFile: string
   indexFile: string
-  /** Notes that must not be read. */
-  skip: readonly number[]
+  /** Notes that must not be read, each up to this change. */
+  skip: ReadonlyMap<number, number>
   /** One note at a time, each named before it is read: the thread before this one died. */
   isCareful: boolean
 }
@@ -19,7 +20,7 @@ export type FromIndexThread =
   | { type: 'settled'; done: number }
   /** Searches have as few parts to look into as they can have. */
   | { type: 'joined' }
-  | { type: 'trying'; noteId: number }
+  | ({ type: 'trying' } & TriedNote)
   | { type: 'skipped'; noteId: number; reason: string }
   | { type: 'damaged'; reason: string }
 

@@ -25,7 +25,7 @@ let isStopping = false
 
 const indexer = new NoteIndexer({
   ...options,
-  onTry: (noteId) => carefulNotes > 0 && post({ type: 'trying', noteId }),
+  ...(isCareful && { onTry: (tried) => carefulNotes > 0 && post({ type: 'trying', ...tried }) }),
   onSkipped: (noteId, reason) => post({ type: 'skipped', noteId, reason }),
 })
 

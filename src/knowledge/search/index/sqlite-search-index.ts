@@ -15,6 +15,7 @@ import { SEARCH_FILE } from '../../../platform/storage/open.ts'
 import { OtherProcesses } from '../../../platform/storage/other-processes.ts'
 import type { SideFile, SqliteDatabase } from '../../../platform/storage/sqlite.ts'
 import type { Project } from '../../note/note.ts'
+import { DeadlyNotes, type TriedNote } from './deadly-notes.ts'
 import { type FromIndexThread, startIndexThread, type ToIndexThread } from './index-thread.ts'
 import { behind, beingMade, IndexTrouble, stillDamaged } from './index-trouble.ts'
 import type { CaughtUp, SearchIndex } from './search-index.ts'
@@ -39,7 +40,6 @@ const JOIN_AFTER_MS = 1_000
 // A thread takes memory; the next one is there in some ten milliseconds.
 const IDLE_MS = 10_000
 const STOP_MS = 2_000
-const MOST_DEATHS = 3
 // A file that cannot be written is tried again so often.
 const RETRY_MS = 3_000
 // Of more changes than these it is not looked up whose they are.
@@ -76,10 +76,10 @@ export class SqliteSearchIndex implements SearchIndex {
   #isDamaged = false
   readonly #trouble: IndexTrouble
   readonly #side: SideFile = { name: 'search', tables: INDEX_TABLES, onDamage: (error) => this.#noticeDamage(error) }
-  /** The note that the thread was reading when it died, and how many died of which. */
-  #trying: number | undefined
+  /** What the thread was reading when it died. */
+  #trying: TriedNote | undefined
   #isCareful = false
-  readonly #deaths = new Map<number, number>()
+  readonly #deadly = new DeadlyNotes()
 
   constructor(options: SqliteSearchIndexOptions) {
     this.#options = { startThread: startIndexThread, ...options }
@@ -263,7 +263,7 @@ export class SqliteSearchIndex implements SearchIndex {
   /** One thread, from its start until it has had nothing to do for a while. Throws when it dies. */
   async #runThread(signal: AbortSignal): Promise<void> {
     const { db, clock, startThread } = this.#options
-    const skip = [...this.#deaths].filter(([, deaths]) => deaths >= MOST_DEATHS).map(([noteId]) => noteId)
+    const { skip } = this.#deadly
     const thread = startThread({ databaseFile: db.file, indexFile: this.#file, skip, isCareful: this.#isCareful })
     const ended = new Promise<number>((resolve) => thread.once('exit', resolve))
     let failure: NodeJS.ErrnoException | undefined
@@ -305,10 +305,9 @@ export class SqliteSearchIndex implements SearchIndex {
   }
 
   #countDeath(): void {
-    if (this.#trying === undefined) return
-    const deaths = (this.#deaths.get(this.#trying) ?? 0) + 1
-    this.#deaths.set(this.#trying, deaths)
-    if (deaths >= MOST_DEATHS) this.#logSkipped(this.#trying, 'its text ended the thread several times')
+    const tried = this.#trying
+    if (tried === undefined || !this.#deadly.add(tried)) return
+    this.#logSkipped(tried.noteId, 'its text ended the thread several times')
   }
 
   #hear(message: FromIndexThread): void {
@@ -329,7 +328,7 @@ export class SqliteSearchIndex implements SearchIndex {
         if (!this.#isBusy) this.#endWhenIdle()
         break
       case 'trying':
-        this.#trying = message.noteId
+        this.#trying = message
         break
       case 'skipped':
         this.#logSkipped(message.noteId, message.reason)

@@ -4,6 +4,7 @@ import { parseBody } from '../../text/body/parse-body.ts'
 import { splitText } from '../../text/frontmatter/frontmatter.ts'
 import { rowRange } from '../row-number.ts'
 import { columnText, linesText } from '../words/search-text.ts'
+import type { TriedNote } from './deadly-notes.ts'
 import { countWords, markWith } from './row-words.ts'
 import { type SearchRow, searchRows } from './search-rows.ts'
 import { openIndexFile, type StateRow } from './store-index-file.ts'
@@ -11,9 +12,9 @@ import { openIndexFile, type StateRow } from './store-index-file.ts'
 export interface IndexerOptions {
   databaseFile: string
   indexFile: string
-  /** Notes that must not be read: nobody survived it. */
-  skip?: readonly number[]
-  onTry?(noteId: number): void
+  /** Notes that must not be read, each up to this change: nobody survived it. */
+  skip?: ReadonlyMap<number, number>
+  onTry?(tried: TriedNote): void
   onSkipped?(noteId: number, reason: string): void
 }
 
@@ -59,6 +60,7 @@ const NOTE = `
 const ROWS = `
   select d.id, w.mark from note_search_docsize d left join note_words w on w.id = d.id
   where d.id between ? and ? order by d.id`
+const LAST_QUEUED = 'select max(seq) as last from note_search_queue'
 const LAST_NUMBER = 'select max(id) as last from note_search_docsize'
 const DELETE = 'delete from note_search where rowid = ?'
 const DELETE_WORDS = 'delete from note_words where id = ?'
@@ -83,7 +85,6 @@ export class NoteIndexer {
   readonly #options: IndexerOptions
   readonly #database: SqliteConnection
   readonly #index: SqliteConnection
-  readonly #skipped: ReadonlySet<number>
   /** Of the words in the index some that were just met. */
   readonly #known = new Set<string>()
   #done: number
@@ -93,7 +94,6 @@ export class NoteIndexer {
 
   constructor(options: IndexerOptions) {
     this.#options = options
-    this.#skipped = new Set(options.skip)
     this.#database = new SqliteConnection(options.databaseFile, { readOnly: true, cacheKib: READ_CACHE_KIB })
     this.#index = openIndexFile(options.indexFile)
     const [state] = this.#index.rows('select done, filled_to from index_state', []) as StateRow[]
@@ -154,7 +154,9 @@ export class NoteIndexer {
     try {
       const [row] = this.#index.rows(LAST_NUMBER, []) as { last: number | null }[]
       this.#lastNumber = row?.last ?? 0
-      for (const noteId of ascending(batch)) this.#indexNote(noteId)
+      // While the index is filled they are numbers of notes.
+      const read = this.#filledTo === null ? batch : batch.map((waiting) => ({ ...waiting, seq: this.#done }))
+      for (const tried of ascending(read)) this.#indexNote(tried)
       this.#index.execute('update index_state set done = ?, filled_to = ?', [done, filledTo])
       this.#index.execute('commit', [])
     } catch (error) {
@@ -170,11 +172,11 @@ export class NoteIndexer {
    * Deletes and inserts by ascending number; why, says `searchRows`. Rows that stay as they are, are left alone: who appends a line to a
    * note changes none of its observations, and a row costs less to compare than to write.
    */
-  #indexNote(noteId: number): void {
-    const { first, last } = rowRange(noteId)
+  #indexNote(tried: TriedNote): void {
+    const { first, last } = rowRange(tried.noteId)
     const old = first > this.#lastNumber ? [] : (this.#index.rows(ROWS, [first, last]) as OldRow[])
     let next = 0
-    for (const row of this.#rowsOf(noteId)) {
+    for (const row of this.#rowsOf(tried)) {
       for (; next < old.length && (old[next] as OldRow).id < row.number; next++) this.#drop(old[next] as OldRow)
       const before = old[next]?.id === row.number ? old[next++] : undefined
       this.#put(row, before)
@@ -183,10 +185,11 @@ export class NoteIndexer {
   }
 
   /** None for a note that is gone, or that cannot be read whatever is done. */
-  #rowsOf(noteId: number): Iterable<SearchRow> {
-    const { onTry, onSkipped } = this.#options
-    if (this.#skipped.has(noteId)) return []
-    onTry?.(noteId)
+  #rowsOf({ noteId, seq }: TriedNote): Iterable<SearchRow> {
+    const { skip, onTry, onSkipped } = this.#options
+    if (seq <= (skip?.get(noteId) ?? -1)) return []
+    // Before the note is read: it has all of these changes.
+    onTry?.({ noteId, seq: Math.max(seq, this.#lastQueued()) })
     for (let tries = 1; ; tries++) {
       const [note] = this.#read<IndexedNote>(NOTE, [noteId])
       if (note === undefined) return []
@@ -199,6 +202,10 @@ export class NoteIndexer {
         return []
       }
     }
+  }
+
+  #lastQueued(): number {
+    return this.#read<{ last: number | null }>(LAST_QUEUED, [])[0]?.last ?? 0
   }
 
   #changes(): number {
@@ -255,6 +262,8 @@ function withinSize(waiting: readonly Waiting[], size: number): Waiting[] {
   return waiting.slice(0, count)
 }
 
-function ascending(batch: readonly Waiting[]): number[] {
-  return [...new Set(batch.map(({ note_id }) => note_id))].sort((one, other) => one - other)
+/** Each note once, for the last of its changes. */
+function ascending(batch: readonly Waiting[]): TriedNote[] {
+  const last = new Map(batch.map(({ note_id: noteId, seq }) => [noteId, { noteId, seq }]))
+  return [...last.values()].sort((one, other) => one.noteId - other.noteId)
 }
