@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { checkSqliteFile, findBrokenReferences, inspectEngine, newestRecord } from '../platform/backup/inspect.ts'
 import { type Clock, MICROS_PER_SECOND } from '../platform/clock/clock.ts'
@@ -88,7 +88,7 @@ function checkServerClock(now: number, clock: Clock): Finding {
 async function checkFile(db: Database, file: string, full: boolean): Promise<Finding[]> {
   const problems = await checkSqliteFile(db, { full })
   if (full && problems.length === 0) problems.push(...(await findBrokenReferences(db)))
-  const log = statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0
+  const log = statSync(`${realpathSync(file)}-wal`, { throwIfNoEntry: false })?.size ?? 0
   return [
     problems.length === 0
       ? ok(

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
-import { statSync } from 'node:fs'
+import { fstatSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sql } from 'kysely'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { isAppError } from '../../src/platform/errors/app-error.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
+import { SqliteDatabase } from '../../src/platform/storage/sqlite.ts'
 import { SqliteLog } from '../../src/platform/storage/sqlite-log.ts'
+import { tempDir } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { silentLogger } from '../support/silent-logger.ts'
 import { openOver } from './storage-disk.ts'
 import { allItems, gate, itemValue, put } from './storage-items.ts'
 
@@ -156,6 +161,20 @@ describe('the writer of SQLite and the disk', () => {
     await walLog.sync()
     assert.equal(walLog.sync(), undefined)
     walLog.close()
+  })
+
+  test('through a link the log of the file that it leads to is synced, whatever lies beside the link', async () => {
+    const [here, elsewhere] = [tempDir(), tempDir()].map((folder) => join(folder, 'commonplace.db')) as [string, string]
+    symlinkSync(elsewhere, here)
+    writeFileSync(elsewhere, '')
+    writeFileSync(`${here}-wal`, 'of a file that was here before')
+    const synced: number[] = []
+    const db = new SqliteDatabase(here, new SystemClock(), silentLogger(), async (descriptor) => {
+      synced.push(fstatSync(descriptor).ino)
+    })
+    opened.push(db)
+    await db.write((tx) => sql`create table items (id text primary key, value bigint not null)`.execute(tx.query))
+    assert.deepEqual(synced, [statSync(`${elsewhere}-wal`).ino])
   })
 
   test('closing waits until the disk has everything', async () => {

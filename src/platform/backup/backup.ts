@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs'
+import { realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Clock } from '../clock/clock.ts'
 import { AppError } from '../errors/app-error.ts'
@@ -60,7 +60,7 @@ export async function createBackup(options: BackupOptions): Promise<BackupResult
 
 /** In the place of the database it would take away what a running server writes from then on. */
 function refuseItself(database: string, file: string): void {
-  const own = ['', '-wal', '-shm', '-journal'].map((end) => database + end)
+  const own = ['', '-wal', '-shm', '-journal'].map((end) => realpathSync(database) + end)
   if (!own.some((path) => isSameFile(path, file))) return
   throw new AppError('failed_precondition', `${file} belongs to the database itself: choose another name`)
 }

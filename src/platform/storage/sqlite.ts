@@ -1,3 +1,4 @@
+import { realpathSync } from 'node:fs'
 import type { Kysely, QueryResult } from 'kysely'
 import type { Clock } from '../clock/clock.ts'
 import type { Logger } from '../logging/logger.ts'
@@ -52,14 +53,16 @@ export class SqliteDatabase implements Database {
     this.file = file
     this.#signals = new Signals(log)
     this.#writing = new SqliteConnection(file, { readOnly: false })
+    // Through a link, as to a larger disk, SQLite keeps the log beside the file that it leads to.
+    const real = realpathSync(file)
     this.#writer = new SqliteWriter({
       connection: this.#writing,
-      walLog: new SqliteLog(file, clock, syncLog),
+      walLog: new SqliteLog(real, clock, syncLog),
       clock,
       signals: this.#signals,
       log,
     })
-    this.#traces = new SqliteTraces(file, this.#writer, clock)
+    this.#traces = new SqliteTraces(real, this.#writer, clock)
     this.#reader = new SqliteConnection(file, { readOnly: true })
     const runner = new ConnectionRunner(this.#reader, this.#failure)
     this.query = kyselyOver('sqlite', {
