@@ -10,6 +10,7 @@ import { named } from '../logging/logger.ts'
 import { lazyJsonWriter } from './answer/json-writer.ts'
 import { AccessLog } from './connection/access-log.ts'
 import { answerClientError } from './connection/client-error.ts'
+import { trusting } from './connection/forwarded-address.ts'
 import { closeMuteConnections } from './connection/mute-connections.ts'
 import { createNodeServer } from './connection/node-server.ts'
 import { requestIdFor } from './connection/request-id.ts'
@@ -42,7 +43,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
     clientErrorHandler: (error, socket) => answerClientError(error as Error, socket),
     // The access log and the error handler write what is to be written; a logger per request costs too much.
     logger: false,
-    trustProxy: deps.settings.trusted_proxies.length === 0 ? false : [...deps.settings.trusted_proxies],
+    trustProxy: deps.settings.trusted_proxies.length === 0 ? false : trusting(deps.settings.trusted_proxies),
     bodyLimit: deps.settings.body_limit,
     // A request on a connection that is about to close is answered like any other, and told to close.
     return503OnClosing: false,

@@ -146,4 +146,7 @@ test('the client address is what a trusted proxy says, and nobody else', async (
   assert.deepEqual(await (await fetch(`${behind.url}/address`, { headers })).json(), { ip: '203.0.113.9' })
   const spoofed = { 'x-forwarded-for': '198.51.100.1, 203.0.113.9' }
   assert.deepEqual(await (await fetch(`${behind.url}/address`, { headers: spoofed })).json(), { ip: '203.0.113.9' })
+  // Some proxies write the port behind an address, also behind that of a proxy before them.
+  const ported = { 'x-forwarded-for': '203.0.113.9, 127.0.0.2:5678, [::ffff:127.0.0.3]:5678' }
+  assert.deepEqual(await (await fetch(`${behind.url}/address`, { headers: ported })).json(), { ip: '203.0.113.9' })
 })

@@ -5,18 +5,23 @@ import { plainAddress } from './client-address.ts'
 /** Who is behind a connection from `address`, by what its `X-Forwarded-For` says. */
 export type ForwardedAddress = (address: string, forwardedFor: string | undefined) => string
 
+/** Whether an address is that of such a proxy, also with the port that some write behind it. */
+export function trusting(trustedProxies: readonly string[]): (address: string) => boolean {
+  const ranges = trustedProxies.flatMap((proxy) => parseRange(proxy) ?? [])
+  return (address) => {
+    const ip = parseIp(plainAddress(address))
+    return ip !== undefined && ranges.some((range) => isWithin(ip, range))
+  }
+}
+
 /**
  * For listeners without the framework, which does the same for the main port: each proxy that is trusted is believed whom it
  * got the request from, and nobody else is.
  */
 export function forwardedAddress(trustedProxies: readonly string[]): ForwardedAddress {
-  const ranges = trustedProxies.flatMap((proxy) => parseRange(proxy) ?? [])
-  if (ranges.length === 0) return plainAddress
+  if (trustedProxies.length === 0) return plainAddress
 
-  const isTrusted = (address: string) => {
-    const ip = parseIp(address)
-    return ip !== undefined && ranges.some((range) => isWithin(ip, range))
-  }
+  const isTrusted = trusting(trustedProxies)
   return (address, forwardedFor = '') => {
     let client = plainAddress(address)
     const hops = forwardedFor.split(',')
