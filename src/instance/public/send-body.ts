@@ -6,6 +6,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { codingFor } from '../../platform/http/answer/compression.ts'
 import { matchesNone } from '../../platform/http/answer/etag.ts'
 import type { HttpResponse } from '../../platform/http/connection/response.ts'
+import { readHttpDate } from '../../platform/text/http-date.ts'
 import type { PreparedAnswer, PreparedBody } from './prepared-body.ts'
 
 export interface Caching {
@@ -80,5 +81,7 @@ export function isKnown(headers: FastifyRequest['headers'], { etag, lastModified
   if (headers['if-none-match'] !== undefined) return matchesNone(headers['if-none-match'], etag)
   const since = headers['if-modified-since']
   if (since === undefined || lastModified === null) return false
-  return Date.parse(since) >= Date.parse(lastModified)
+  const modifiedMs = Date.parse(lastModified)
+  const sinceMs = readHttpDate(since, modifiedMs)
+  return sinceMs !== undefined && sinceMs >= modifiedMs
 }

@@ -1,6 +1,7 @@
-import { MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
+import type { Micros } from '../../platform/clock/clock.ts'
 import type { IpFilter } from '../../platform/outbound/ip-filter.ts'
 import { type Answer, headerOf, type Outbound } from '../../platform/outbound/outbound-request.ts'
+import { readRetryAfter } from '../../platform/outbound/retry-after.ts'
 import { storableText } from '../../platform/text/storable-text.ts'
 import { CallFailed } from './call-failed.ts'
 import { TextRefused } from './provider.ts'
@@ -90,7 +91,7 @@ export class EmbeddingCall {
     const said = storableText(this.#withoutKey(messageOf(answer)), LONGEST_REASON)
     const reason = said === '' ? '' : ` (${said})`
     if (status === 429 || status >= 500) {
-      const retryAfterMs = readRetryAfter(headerOf(answer, 'retry-after'), now)
+      const retryAfterMs = readRetryAfter(headerOf(answer, 'retry-after'), now, LONGEST_WAIT_MS)
       return new CallFailed(`${this.who} answered ${status}${reason}`, { isTransient: true, retryAfterMs })
     }
     if (status === 401 || status === 403) {
@@ -120,12 +121,4 @@ function messageOf({ body }: Answer): string {
   } catch {
     return ''
   }
-}
-
-/** Seconds or a date. */
-function readRetryAfter(text: string | undefined, now: Micros): number | undefined {
-  const value = text?.trim() ?? ''
-  if (value === '') return undefined
-  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now / MICROS_PER_MS
-  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), LONGEST_WAIT_MS)
 }

@@ -1,8 +1,8 @@
 import type { Micros } from '../../../platform/clock/clock.ts'
 import { type Answer, headerOf } from '../../../platform/outbound/outbound-request.ts'
+import { readRetryAfter } from '../../../platform/outbound/retry-after.ts'
 import { HANDLER_ERROR_TYPE, RETRYABLE_HEADER } from '../literals.ts'
 import type { EchoMask } from './echo-mask.ts'
-import { readRetryAfter } from './retry-after.ts'
 import { decodeStart, shortText } from './short-text.ts'
 import { MAX_VERDICT_BYTES, retryableFailure, SUCCESS, type Verdict } from './verdict.ts'
 

@@ -1,5 +1,3 @@
-import { MICROS_PER_MS, type Micros } from '../../../platform/clock/clock.ts'
-
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
 const TIME = '(?<hour>[0-9]{2}):(?<minute>[0-9]{2}):(?<second>[0-9]{2})'
 /** The three forms of a date in HTTP; the second and third are old, but all must be read. */
@@ -8,18 +6,9 @@ const FORMS = [
   `^[a-z]{6,9}, (?<day>[0-9]{2})-(?<month>[a-z]{3})-(?<year>[0-9]{2}) ${TIME} gmt$`,
   `^[a-z]{3} (?<month>[a-z]{3}) (?<day>[ 0-9][0-9]) ${TIME} (?<year>[0-9]{4})$`,
 ].map((form) => new RegExp(form, 'i'))
-const MS_PER_SECOND = 1000
 
-/** How long the receiver asks us to wait, at most `maxMs`; undefined when it does not say or not in a form we know. */
-export function readRetryAfter(text: string | undefined, now: Micros, maxMs: number): number | undefined {
-  const value = text?.trim() ?? ''
-  if (/^\d+$/.test(value)) return Math.min(Number(value) * MS_PER_SECOND, maxMs)
-  const nowMs = Math.floor(now / MICROS_PER_MS)
-  const at = readHttpDate(value, nowMs)
-  return at === undefined ? undefined : Math.min(Math.max(at - nowMs, 0), maxMs)
-}
-
-function readHttpDate(text: string, nowMs: number): number | undefined {
+/** A date of HTTP in milliseconds; it is in UTC, also in the form that does not say so. `nowMs` decides of years with two digits. */
+export function readHttpDate(text: string, nowMs: number): number | undefined {
   for (const form of FORMS) {
     const groups = form.exec(text)?.groups
     if (groups === undefined) continue
