@@ -10,6 +10,7 @@ export class HangUps {
   /** Settles when the terminal that the server was started from is gone. */
   readonly terminalGone: Promise<'SIGHUP'>
   #reload: (() => Promise<void>) | undefined
+  #isAsked = false
   #reloading = Promise.resolve()
 
   constructor() {
@@ -22,13 +23,15 @@ export class HangUps {
     })
   }
 
-  /** One after the other; what is asked for before, during the start, has no effect: the start reads the file by itself. */
+  /** One after the other. What is asked for during the start is done after it: the start may have read the file before. */
   onReload(reload: () => Promise<void>): void {
     this.#reload = reload
+    if (this.#isAsked) this.#ask()
   }
 
   #ask(): void {
     const reload = this.#reload
-    if (reload !== undefined) this.#reloading = this.#reloading.then(reload)
+    if (reload === undefined) this.#isAsked = true
+    else this.#reloading = this.#reloading.then(reload)
   }
 }
