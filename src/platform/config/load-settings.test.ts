@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { writeFileSync } from 'node:fs'
+import { rmdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { tempDir } from '../../../test/support/temp-dir.ts'
+import { isAppError } from '../errors/app-error.ts'
 import { duration, flag, group, integer, list, map, orNull, text } from './keys.ts'
 import { type LoadOptions, loadSettings } from './load-settings.ts'
 import { SettingsError } from './settings-error.ts'
@@ -89,6 +90,18 @@ test('the file is the one of the flag, else of the variable, else of the working
   const { settings, file } = await load({ cwd, env, configFile: 'c.yaml' })
   assert.equal(settings.server.port, 3)
   assert.equal(file, join(cwd, 'c.yaml'))
+})
+
+test('a working directory that is gone is named', async (t) => {
+  const home = process.cwd()
+  t.after(() => process.chdir(home))
+  const gone = tempDir()
+  process.chdir(gone)
+  rmdirSync(gone)
+  await assert.rejects(
+    loadSettings(schema, {}, { mode: 'serve', env: {} }),
+    (error) => isAppError(error, 'failed_precondition') && /^The working directory is gone/.test(error.message),
+  )
 })
 
 test('the environment reads text by the kind of the key', async () => {

@@ -1,4 +1,5 @@
 import type { Static, TSchema } from 'typebox'
+import { AppError } from '../errors/app-error.ts'
 import { type Environment, environmentLayers, fromText, treeAt, variablesOf } from './environment.ts'
 import { defaultTree, type Layer, mergeLayer } from './merge-layers.ts'
 import { asText, type Origin, Origins, type Source } from './origins.ts'
@@ -37,7 +38,7 @@ export async function loadSettings<Schema extends TSchema>(
   shortNames: ShortNames,
   options: LoadOptions,
 ): Promise<Loaded<Static<Schema>>> {
-  const { mode, env = process.env, cwd = process.cwd(), flags = {} } = options
+  const { mode, env = process.env, cwd = workingDirectory(), flags = {} } = options
   const root = settingOf(schema) as GroupSetting
   const [origins, problems] = [new Origins(), new Problems()]
   const file = readSettingsFile(options.configFile ?? (env.COMMONPLACE_CONFIG || undefined), cwd, problems)
@@ -53,6 +54,15 @@ export async function loadSettings<Schema extends TSchema>(
   const keys = [...settingsIn(root)].filter(({ setting }) => setting.kind !== 'group')
   const sources = new Map(keys.map(({ path }) => [path.join('.'), origins.of(path).source]))
   return { settings: deepFreeze(settings) as Static<Schema>, mode, sources, file: file?.path ?? null }
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd()
+  } catch (cause) {
+    // As in a shell that stands where a release was that has been replaced.
+    throw new AppError('failed_precondition', 'The working directory is gone: change to one that is there', { cause })
+  }
 }
 
 function originOf(file: SettingsFile): Origin {
