@@ -52,6 +52,18 @@ test('a source that changed makes a new bundle', () => {
   assert.equal(run(clone).output, 'two')
 })
 
+test('sources that are unpacked over others make a new bundle, though they are older than the one that is there', () => {
+  const clone = cloneThatPrints('one')
+  run(clone)
+  printing(clone, 'two')
+  const before = new Date(Date.now() - 86_400_000)
+  utimesSync(join(clone.root, 'src/cli/program.ts'), before, before)
+  assert.equal(run(clone).output, 'two')
+  const madeAt = statSync(join(clone.root, 'dist/commonplace.cjs')).ctimeMs
+  assert.equal(run(clone).output, 'two')
+  assert.equal(statSync(join(clone.root, 'dist/commonplace.cjs')).ctimeMs, madeAt, 'it was not made again')
+})
+
 test('a server keeps its compiled code, and the next start takes it', () => {
   const clone = cloneThatPrints('one')
   assert.equal(run(clone, '--version').output, 'one --version')
