@@ -6,6 +6,7 @@ import { countRuns, listRuns } from '../../src/callbacks/run/store-list.ts'
 import type { Database, Reader } from '../../src/platform/storage/database.ts'
 import { planOf, type SeenStatement } from '../knowledge/watched-reader.ts'
 import { eachDatabase } from '../support/each-database.ts'
+import { turnsDuring } from '../support/turns-during.ts'
 import { CATALOGUE } from './condition-samples.ts'
 import { fillRuns } from './store-rows.ts'
 import { NAMESPACE } from './store-world.ts'
@@ -127,16 +128,15 @@ eachDatabase('how a list of runs is read', ({ open, engine }) => {
   test('what is read in parts is all that there is, in its order, and others have a turn between them', async () => {
     filled ??= fill()
     const db = await filled
-    let turns = 0
-    const turn = () => {
-      turns++
-      next = setImmediate(turn)
-    }
-    let next = setImmediate(turn)
     // All that are running began at the same time.
-    const counts = await db.read(count('StateTransitionCount = 1'))
-    clearImmediate(next)
-    assert.deepEqual(Object.fromEntries(counts), { RUNNING: 2_000, SUCCEEDED: 17_800, FAILED: 200, TERMINATED: 0 })
+    const counting = db.read(count('StateTransitionCount = 1'))
+    const turns = await turnsDuring(counting)
+    assert.deepEqual(Object.fromEntries(await counting), {
+      RUNNING: 2_000,
+      SUCCEEDED: 17_800,
+      FAILED: 200,
+      TERMINATED: 0,
+    })
     if (engine === 'sqlite') assert.ok(turns >= 4, `${turns}`)
     const asked = { namespaceId: NAMESPACE, condition: conditionOf("K IS NULL AND CallbackId STARTS_WITH '7'") }
     const first = await listRuns(db, asked, { after: null, limit: 700 })

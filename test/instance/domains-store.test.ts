@@ -9,6 +9,7 @@ import { readDomainNames } from '../../src/instance/domains/store-named-domains.
 import { AppError, isAppError } from '../../src/platform/errors/app-error.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
+import { turnsDuring } from '../support/turns-during.ts'
 import { type AdminWorld, adminWorld, anotherProcess, auditOf, nextChange, refusal } from './admin-world.ts'
 
 const NO_WISH = { dryRun: false, skipBadLines: false }
@@ -25,16 +26,9 @@ async function exported({ blockOptions }: AdminWorld): Promise<string> {
 
 /** What comes of work during which others had their turn. */
 async function inTurns<T>(work: () => Promise<T>): Promise<T> {
-  let turns = 0
-  const count = () => {
-    turns++
-    next = setImmediate(count)
-  }
-  let next = setImmediate(count)
-  const result = await work()
-  clearImmediate(next)
-  assert.ok(turns > 0)
-  return result
+  const working = work()
+  assert.ok((await turnsDuring(working)) > 0)
+  return working
 }
 
 eachDatabase('domain blocks', ({ open, openAgain }) => {

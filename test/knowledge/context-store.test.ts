@@ -9,6 +9,7 @@ import type { Project } from '../../src/knowledge/note/note.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { runningIndex } from '../support/running-index.ts'
+import { turnsDuring } from '../support/turns-during.ts'
 import { type NoteRow, type WrittenNotes, writeNoteRows } from './note-rows.ts'
 import { planOf, refuseShortCuts, SCAN, watchedReader } from './watched-reader.ts'
 
@@ -234,15 +235,9 @@ eachDatabase('context', ({ open }) => {
     }))
     const { project } = await write(db, rows)
     const index = await runningIndex(db)
-    let turns = 0
-    let next = setImmediate(function again() {
-      turns++
-      next = setImmediate(again)
-    })
-    const query = { ...DEFAULTS, depth: 3, pageSize: 100 }
-    const { results } = await buildContext(db, index, project, query)
-    clearImmediate(next)
-    assert.equal(results.length, 100)
+    const building = buildContext(db, index, project, { ...DEFAULTS, depth: 3, pageSize: 100 })
+    const turns = await turnsDuring(building)
+    assert.equal((await building).results.length, 100)
     assert.ok(turns >= 30, String(turns))
   })
 

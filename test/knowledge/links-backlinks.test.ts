@@ -6,6 +6,7 @@ import { updateLinks } from '../../src/knowledge/link/update-links.ts'
 import type { Note } from '../../src/knowledge/note/note.ts'
 import { updateContent } from '../../src/knowledge/note/store-notes.ts'
 import { eachDatabase } from '../support/each-database.ts'
+import { turnsDuring } from '../support/turns-during.ts'
 import { LinkedNotes } from './links-fixture.ts'
 
 eachDatabase('backlinks', ({ open }) => {
@@ -108,14 +109,7 @@ eachDatabase('backlinks', ({ open }) => {
       }
       assert.deepEqual(seen, all)
     }
-    let turns = 0
-    const turn = () => {
-      turns++
-      immediate = setImmediate(turn)
-    }
-    let immediate = setImmediate(turn)
-    await findBacklinks(notes.db, target.id, 100, 0)
-    clearImmediate(immediate)
+    const turns = await turnsDuring(findBacklinks(notes.db, target.id, 100, 0))
     assert.ok(turns >= (notes.db.engine === 'sqlite' ? 3 : 1))
   })
 

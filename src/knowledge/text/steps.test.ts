@@ -1,23 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { turnsDuring } from '../../../test/support/turns-during.ts'
 import { parseBody, parsingBody } from './body/parse-body.ts'
 import { atOnce, inTurns } from './steps.ts'
 
 function* counting(steps: number) {
   for (let at = 0; at < steps; at++) yield
   return steps
-}
-
-/** How often the event loop came round while the work went on. */
-async function turnsDuring(work: Promise<unknown>): Promise<number> {
-  let turns = 0
-  let next = setImmediate(function again() {
-    turns++
-    next = setImmediate(again)
-  })
-  await work
-  clearImmediate(next)
-  return turns
 }
 
 test('others have their turn while long work goes on, and none while short work does', async () => {
