@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { columnText, indexWords, LONGEST_WORD, queryWords, wordsInPieces } from './search-text.ts'
+import { columnText, indexWords, LONGEST_WORD, queryWords, unspacedLetters, wordsInPieces } from './search-text.ts'
 import { BEGINNING, hashOf, STEM, WORD } from './word-hash.ts'
 
 test('the hash of a word never changes: indexes that were written before are full of them', () => {
@@ -71,6 +71,26 @@ test('scripts without spaces are kept as overlapping pairs and the last characte
   assert.deepEqual(indexWords('東 京'), ['東', '京'])
   assert.deepEqual(indexWords('ｶﾞｷﾞ한국'), ['ガギ', 'ギ한', '한국', '국'])
   assert.deepEqual(indexWords('iPhone東京15'), ['iphone', '東京', '京', '15'])
+})
+
+test('letters that are looked for in such a script are those that the index has', () => {
+  const kept = (text: string) =>
+    indexWords(text)
+      .map((word) => word[0])
+      .join('')
+  const ranges = ['ぁゖ', 'ァヺ', 'ーー', '一鿿', '가힣', 'ᄀᄒ', 'ᅡᅵ', 'ᆨᇂ', 'ｱﾝ', '々々'].map((ends) => {
+    const [min, max] = [ends.charCodeAt(0), ends.charCodeAt(1)] as const
+    for (let code = min; code <= max; code++) {
+      const letter = String.fromCharCode(code)
+      assert.equal(unspacedLetters(letter), kept(letter))
+    }
+    return fc.integer({ min, max }).map((code) => String.fromCharCode(code))
+  })
+  fc.assert(
+    fc.property(fc.string({ unit: fc.oneof(...ranges) }), (text) => {
+      assert.equal(unspacedLetters(text), kept(text))
+    }),
+  )
 })
 
 test('a question in such a script asks for its pairs, and for a single character by itself', () => {

@@ -57,6 +57,8 @@ const UNSPACED_STRETCH = new RegExp(
   String.raw`[${UNSPACED_SCRIPTS}${UNSPACED_SIGNS}${HALF_WIDTH_MARKS}][${UNSPACED_SCRIPTS}${UNSPACED_SIGNS}\p{M}${HALF_WIDTH_MARKS}${UNSEEN}]*`,
   'gu',
 )
+// Kana, Chinese characters and syllables of Korean, which the index has as they are written. Finding that out by folding them is slow.
+const ONLY_AS_KEPT = /^[\u3041-\u3096\u30a1-\u30fa\u30fc\u4e00-\u9fff\uac00-\ud7a3]+$/
 const UNSPACED_WORD = new RegExp(String.raw`^[${UNSPACED_SCRIPTS}\ue000-\uf8ff]{1,2}$`, 'u')
 // Scripts without spaces, and pictures; most texts that are not plain hold none.
 const BEHIND_ALPHABETS = /[\u0e00-\u109f\u1100-\uffff]/
@@ -133,6 +135,7 @@ export function unspacedStretch(run: string, from: number): RegExpExecArray | nu
 
 /** The characters of such a stretch of which the index makes pairs; blank for what is none of them. */
 export function unspacedLetters(stretch: string): string {
+  if (ONLY_AS_KEPT.test(stretch)) return stretch
   return folded(stretch).replace(NOT_UNSPACED, ' ').replace(NO_LETTERS_THERE, toPrivateUse)
 }
 
