@@ -3,6 +3,7 @@ import type { Project } from '../note/note.ts'
 import { contentsOf } from '../note/store-contents.ts'
 import { splitText } from '../text/frontmatter/frontmatter.ts'
 import { tagsOf } from '../text/frontmatter/note-metadata.ts'
+import { turnAfter } from '../text/steps.ts'
 import { excerptOf } from './answer/excerpt.ts'
 import { hitNotes, hitObservations, hitRelations } from './answer/store-search-hits.ts'
 import { isOnlyProject } from './find/store-search-notes.ts'
@@ -23,6 +24,8 @@ const LONGEST_TEXT = 20_000
 /** Of longer texts the parts with the words are looked at, as far as they are read. */
 const MOST_READ = 2_000_000
 const LONGEST_READ = 200_000
+/** So much of them is read before others have their turn. */
+const READ_AT_ONCE = 20_000
 /** Of all tags together. */
 const LONGEST_TAGS = 2_000
 
@@ -72,6 +75,7 @@ export async function textsOf(
   const wanted = new WantedWords(anyWord(parseQuestion(question)) ?? parseQuestion(question))
   const ids = own.map(({ noteId }) => noteId)
   const contents = await contentsOf(reader, ids, Math.min(LONGEST_READ, share(MOST_READ)))
+  const breathe = turnAfter(READ_AT_ONCE)
   for (const hit of own) {
     const note = notes.get(hit.noteId)
     const content = contents.get(hit.noteId)
@@ -79,6 +83,7 @@ export async function textsOf(
     const tags = tagsOf(JSON.parse(note.metadata)).join(' ').slice(0, LONGEST_TAGS)
     const text = excerptOf(splitText(content).body, wanted, length)
     texts.set(hitKey(hit), { title: note.title, text, tags, place: placeText(note) })
+    await breathe(content.length)
   }
   // A part counts by what it says itself: its note, which has the title, is beside it.
   for (const observation of await hitObservations(reader, of('observation'))) {

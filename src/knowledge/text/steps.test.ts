@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { turnsDuring } from '../../../test/support/turns-during.ts'
 import { parseBody, parsingBody } from './body/parse-body.ts'
-import { atOnce, inTurns } from './steps.ts'
+import { atOnce, inTurns, turnAfter } from './steps.ts'
 
 function* counting(steps: number) {
   for (let at = 0; at < steps; at++) yield
@@ -14,6 +14,15 @@ test('others have their turn while long work goes on, and none while short work 
   assert.equal(atOnce(counting(100_000)), 100_000)
   assert.equal(await turnsDuring(inTurns(counting(1_000))), 0)
   assert.ok((await turnsDuring(inTurns(counting(100_000)))) >= 20)
+})
+
+test('others have their turn whenever enough was done, whatever the pieces', async () => {
+  const breathe = turnAfter(100)
+  const work = async (pieces: readonly number[]) => {
+    for (const piece of pieces) await breathe(piece)
+  }
+  assert.equal(await turnsDuring(work([40, 40, 19])), 0)
+  assert.equal(await turnsDuring(work([1, 250, 60, 40])), 2)
 })
 
 test('a long text is parsed in turns, whatever it is made of, to the same result', async () => {

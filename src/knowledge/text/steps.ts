@@ -21,3 +21,14 @@ export async function inTurns<T>(steps: Steps<T>, breathe: () => Promise<unknown
     if (taken % STEPS_AT_ONCE === 0) await breathe()
   }
 }
+
+/** To be awaited after each piece of work, with how much that was: whenever it comes to so much, others have their turn. */
+export function turnAfter(much: number): (done: number) => Promise<unknown> | undefined {
+  let since = 0
+  return (done) => {
+    since += done
+    if (since < much) return undefined
+    since = 0
+    return nextTurn()
+  }
+}

@@ -7,6 +7,7 @@ import { toObservation } from '../../note/store-observations.ts'
 import { NO_CATEGORY } from '../../text/body/observations.ts'
 import { splitText } from '../../text/frontmatter/frontmatter.ts'
 import { tagsOf } from '../../text/frontmatter/note-metadata.ts'
+import { turnAfter } from '../../text/steps.ts'
 import { type Hit, hitKey } from '../hit.ts'
 import type { Question } from '../question/question.ts'
 import type { SearchResult } from '../schema-search.ts'
@@ -34,6 +35,8 @@ const SHOWN_CHARACTERS = 10_000
 const LONGEST_READ = 200_000
 const MOST_READ = 3_000_000
 const READ_TOGETHER = 20_000
+/** So much of them is looked into before others have their turn. */
+const READ_AT_ONCE = 20_000
 
 /** The rows as the wire shows them, in their order; one that is gone meanwhile is left out. */
 export async function searchResults(
@@ -45,6 +48,7 @@ export async function searchResults(
   const of = (kind: Hit['kind']) => hits.filter((hit) => hit.kind === kind)
   const notes = await hitNotes(reader, project.id, [...new Set(hits.map(({ noteId }) => noteId))])
   const results = new Map<number, SearchResult>()
+  const breathe = turnAfter(READ_AT_ONCE)
   await addNotes(reader, of('note'), notes, options, results)
   const observations = await hitObservations(reader, of('observation'))
   const observationAt = new Map(observations.map((row) => [partKey(row.note_id, row.position), row]))
@@ -52,6 +56,7 @@ export async function searchResults(
     const row = observationAt.get(partKey(hit.noteId, hit.position))
     const note = notes.get(hit.noteId)
     if (row !== undefined && note !== undefined) results.set(hitKey(hit), observationResult(hit, note, row, options))
+    await breathe(row?.content.length ?? 0)
   }
   const relations = await hitRelations(reader, of('relation'))
   const relationAt = new Map(relations.map((row) => [partKey(row.from_id, row.position), row]))
@@ -80,9 +85,11 @@ async function addNotes(
   const needPlaces = known.filter((hit) => hit.chunks.length > 0).map(({ noteId }) => noteId)
   const places = needPlaces.length === 0 ? new Map() : await options.chunkPlaces(needPlaces)
   let left = MOST_READ
+  const breathe = turnAfter(READ_AT_ONCE)
   const add = (hit: Hit, content: string) => {
     left -= content.length
     results.set(hitKey(hit), noteResult(hit, notes.get(hit.noteId) as HitNote, content, places, options))
+    return breathe(content.length)
   }
   const short = known.filter(isShort)
   const texts = await contentsOf(
@@ -90,11 +97,11 @@ async function addNotes(
     short.map(({ noteId }) => noteId),
     READ_TOGETHER,
   )
-  for (const hit of short) add(hit, texts.get(hit.noteId) ?? '')
+  for (const hit of short) await add(hit, texts.get(hit.noteId) ?? '')
   for (const hit of known) {
     if (isShort(hit)) continue
     const length = left > LONGEST_READ ? LONGEST_READ : SHOWN_CHARACTERS
-    add(hit, (await contentsOf(reader, [hit.noteId], length)).get(hit.noteId) ?? '')
+    await add(hit, (await contentsOf(reader, [hit.noteId], length)).get(hit.noteId) ?? '')
   }
 }
 

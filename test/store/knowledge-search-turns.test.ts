@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { searchResults } from '../../src/knowledge/search/answer/search-results.ts'
+import type { Hit } from '../../src/knowledge/search/hit.ts'
+import { parseQuestion } from '../../src/knowledge/search/question/question.ts'
+import { textsOf } from '../../src/knowledge/search/rank-hits.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { turnsDuring } from '../support/turns-during.ts'
+import { SearchedNotes } from './knowledge-search-notes.ts'
+
+function hitOf(noteId: number): Hit {
+  return { noteId, kind: 'note', position: 0, score: 1, chunks: [] }
+}
+
+eachDatabase('others have their turn', ({ open }) => {
+  async function filled(count: number, body = ''): Promise<SearchedNotes> {
+    const notes = await SearchedNotes.open(await open())
+    await notes.add(Array.from({ length: count }, (_, n) => ({ id: 1 + n, title: `Note ${n}`, body })))
+    return notes
+  }
+
+  test('while long texts are looked into for what is shown of them, and for their order', async () => {
+    const { db, project } = await filled(12, `${'word '.repeat(5_000)}zebra`)
+    const hits = Array.from({ length: 12 }, (_, n) => hitOf(1 + n))
+    const options = { question: parseQuestion('zebra'), isByMeaning: false, chunkPlaces: async () => new Map() }
+    const showing = searchResults(db, project, hits, options)
+    assert.ok((await turnsDuring(showing)) >= 10)
+    for (const { snippets } of await showing) assert.match(snippets[0]?.text ?? '', /zebra$/)
+    const reading = textsOf(db, project, 'zebra', hits, 1_000)
+    assert.ok((await turnsDuring(reading)) >= 10)
+    for (const { text } of (await reading).values()) assert.match(text, /zebra$/)
+  })
+})
