@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { searchResults } from '../../src/knowledge/search/answer/search-results.ts'
+import { findByTitle } from '../../src/knowledge/search/find/find-by-title.ts'
 import type { Hit } from '../../src/knowledge/search/hit.ts'
 import { parseQuestion } from '../../src/knowledge/search/question/question.ts'
 import { textsOf } from '../../src/knowledge/search/rank-hits.ts'
@@ -29,5 +30,12 @@ eachDatabase('others have their turn', ({ open }) => {
     const reading = textsOf(db, project, 'zebra', hits, 1_000)
     assert.ok((await turnsDuring(reading)) >= 10)
     for (const { text } of (await reading).values()) assert.match(text, /zebra$/)
+  })
+
+  test('while titles are compared', async () => {
+    const { db, project } = await filled(450)
+    const finding = findByTitle(db, project, 'notes', {}, 1_000)
+    assert.ok((await turnsDuring(finding)) >= 2)
+    assert.equal((await finding).total, 450)
   })
 })

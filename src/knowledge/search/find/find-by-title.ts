@@ -1,6 +1,7 @@
 import type { Micros } from '../../../platform/clock/clock.ts'
 import type { Reader } from '../../../platform/storage/database.ts'
 import type { Project } from '../../note/note.ts'
+import { turnAfter } from '../../text/steps.ts'
 import type { SearchFilters } from '../filter/filters.ts'
 import { type PreparedFilters, prepareFilters } from '../filter/passing-notes.ts'
 import { all, nameExpression, scopeExpression } from '../index/match-expression.ts'
@@ -22,6 +23,8 @@ export interface TitleLimits {
 }
 
 const LIMITS: TitleLimits = { rows: 5_000, allRows: 50_000 }
+/** So many are compared before others have their turn. */
+const TITLES_AT_ONCE = 200
 const NO_NOTES: ReadonlySet<number> = new Set()
 
 interface TitleSearch {
@@ -101,31 +104,49 @@ async function fittingRows(search: TitleSearch, numbers: readonly number[]): Pro
   const ids = numbers.map((number) => rowOf(number).noteId)
   const titles = await titlesOf(reader, ids)
   const notes = prepared.mustCompare ? await searchedNotes(reader, project.id, ids) : null
-  const asked = spelling(text)
-  return numbers.flatMap((number) => {
+  const asked = { words, forms: new Set(words.map(formOf)), spelling: spelling(text) }
+  const breathe = turnAfter(TITLES_AT_ONCE)
+  const fitting: FittingRow[] = []
+  for (const number of numbers) {
+    await breathe(1)
     const { noteId } = rowOf(number)
     const title = titles.get(noteId) ?? ''
-    const own = indexWords(title)
+    const titleWords = indexWords(title)
+    const isWhole = titleWords.join(' ') === whole
+    const own = titleWords.map((word): TitleWord => ({ word, form: formOf(word) }))
     const note = notes?.get(noteId)
-    const isWhole = own.join(' ') === whole
-    if ((!isWhole && !fits(tree, own)) || (notes !== null && (note === undefined || !prepared.passes(note)))) return []
+    if ((!isWhole && !fits(tree, own)) || (notes !== null && (note === undefined || !prepared.passes(note)))) continue
     // "C" has the words of "C++" and "C#", and is neither.
-    return [{ number, score: (isWhole ? 1 : share(own, words)) + (spelling(title) === asked ? 1 : 0), note }]
-  })
+    const spelled = spelling(title) === asked.spelling ? 1 : 0
+    fitting.push({ number, score: (isWhole ? 1 : share(own, asked)) + spelled, note })
+  }
+  return fitting
+}
+
+interface TitleWord {
+  word: string
+  /** What all words of its stem have in common. */
+  form: string
+}
+
+function formOf(word: string): string {
+  return stemOf(word) ?? word
 }
 
 function spelling(text: string): string {
   return text.trim().normalize('NFC').toLowerCase()
 }
 
-function fits(node: Node, words: readonly string[]): boolean {
+function fits(node: Node, words: readonly TitleWord[]): boolean {
   switch (node.kind) {
-    case 'word':
-      return words.some((word) => word.startsWith(node.word) || isForm(word, node.word))
+    case 'word': {
+      const asked = formOf(node.word)
+      return words.some(({ word, form }) => word.startsWith(node.word) || form === asked)
+    }
     case 'phrase':
       return words.some((_, start) =>
         node.words.every((word, index) => {
-          const own = words[start + index] ?? ''
+          const own = words[start + index]?.word ?? ''
           return index === node.words.length - 1 && node.isBeginning ? own.startsWith(word) : own === word
         }),
       )
@@ -138,13 +159,14 @@ function fits(node: Node, words: readonly string[]): boolean {
   }
 }
 
-function isForm(word: string, other: string): boolean {
-  return (stemOf(word) ?? word) === (stemOf(other) ?? other)
-}
-
 /** From 0 to 1: how much of the title was asked for. A whole word counts twice as much as a beginning or another form. */
-function share(title: readonly string[], words: readonly string[]): number {
-  const whole = title.filter((word) => words.includes(word)).length
-  const begun = title.filter((word) => words.some((asked) => word.startsWith(asked) || isForm(word, asked))).length
+function share(
+  title: readonly TitleWord[],
+  { words, forms }: { words: readonly string[]; forms: ReadonlySet<string> },
+): number {
+  const whole = title.filter(({ word }) => words.includes(word)).length
+  const begun = title.filter(
+    ({ word, form }) => forms.has(form) || words.some((asked) => word.startsWith(asked)),
+  ).length
   return (whole + begun) / (2 * Math.max(1, title.length))
 }
