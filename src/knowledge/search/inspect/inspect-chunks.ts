@@ -5,9 +5,10 @@ import type { NoteRef, Project } from '../../note/note.ts'
 import { MAX_CONTENT } from '../../note/note-input.ts'
 import { partId } from '../../note/part-id.ts'
 import { contentsOf } from '../../note/store-contents.ts'
-import { chunkNote } from '../../semantic/chunk/chunk-note.ts'
+import { chunkingNote } from '../../semantic/chunk/chunk-note.ts'
 import type { KnownModel } from '../../semantic/embeddings.ts'
 import type { Semantic } from '../../semantic/semantic.ts'
+import { inTurns } from '../../text/steps.ts'
 import { typeOfKind } from '../hit.ts'
 import { chunkStates } from './chunk-states.ts'
 import type { ChunksDocument } from './schema-inspect.ts'
@@ -25,7 +26,7 @@ export async function inspectChunks(
     const [current] = await notesByIds(snapshot, project.id, [note.id])
     const isEmbedded = await isToBeEmbedded(snapshot, project, note.id)
     const content = isEmbedded ? (await contentsOf(snapshot, [note.id], MAX_CONTENT * 2)).get(note.id) : undefined
-    const chunks = current === undefined || content === undefined ? [] : chunkNote(current, content)
+    const chunks = current === undefined || content === undefined ? [] : await inTurns(chunkingNote(current, content))
     const waits = await isWaiting(snapshot, project, modelId, note)
     const states = chunkStates(chunks, await keptChunks(snapshot, project, modelId, note.id), waits)
     return {

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { turnsDuring } from '../../../../test/support/turns-during.ts'
 import { splitText } from '../../text/frontmatter/frontmatter.ts'
-import { type Chunk, chunkNote } from './chunk-note.ts'
+import { inTurns } from '../../text/steps.ts'
+import { type Chunk, chunkingNote, chunkNote } from './chunk-note.ts'
 
 const NOTE = { title: 'Coffee', created_at: Date.UTC(2023, 4, 8) * 1_000 }
 
@@ -155,4 +157,13 @@ test('whatever the text is, every word of it is in a chunk, and no chunk is long
       assert.deepEqual(chunks(content), found)
     }),
   )
+})
+
+test('a long note is cut into chunks in turns, whatever it is made of, to the same result', async () => {
+  for (const piece of ['a\n\n', 'a\n', '# h\n', '- a\n', '- [a] b #t\n', '```\n- [no]\n```\n', 'words [[y]]\n\n']) {
+    const content = piece.repeat(10_000)
+    const work = inTurns(chunkingNote(NOTE, content))
+    assert.ok((await turnsDuring(work)) >= 5, piece)
+    assert.deepEqual(await work, chunks(content), piece)
+  }
 })

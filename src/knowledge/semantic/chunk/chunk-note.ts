@@ -2,8 +2,9 @@ import { hash } from 'node:crypto'
 import { toRfc3339 } from '../../../platform/clock/clock.ts'
 import type { Note } from '../../note/note.ts'
 import type { RowKind } from '../../search/row-number.ts'
-import { type ParsedBody, type ParsedLink, type ParsedObservation, parseBody } from '../../text/body/parse-body.ts'
+import { type ParsedBody, type ParsedLink, type ParsedObservation, parsingBody } from '../../text/body/parse-body.ts'
 import { splitText } from '../../text/frontmatter/frontmatter.ts'
+import { atOnce, type Steps } from '../../text/steps.ts'
 import type { Chunk } from './chunk.ts'
 import { piecesOf } from './pieces.ts'
 
@@ -22,16 +23,22 @@ export type ChunkedNote = Pick<Note, 'title' | 'created_at'>
 
 /** The parts of a note that are embedded, each with what it needs to be understood alone. In linear time; at least one. */
 export function chunkNote(note: ChunkedNote, content: string): Chunk[] {
+  return atOnce(chunkingNote(note, content))
+}
+
+/** The same, which can be left alone from time to time. */
+export function* chunkingNote(note: ChunkedNote, content: string): Steps<Chunk[]> {
   const { head, body } = splitText(content)
   const heading = headingOf(note)
   const chunks: Chunk[] = []
-  for (const { start, end, headings } of piecesOf(body)) {
+  for (const { start, end, headings } of yield* piecesOf(body)) {
     const path = headings.length === 0 ? '' : `\n${headings.join(' > ')}`
     const text = `${heading}${path}\n\n${body.slice(start, end)}`
     chunks.push(chunkOf('note', 0, chunks.length, text, head.length + start, head.length + end))
+    yield
   }
   if (chunks.length === 0) chunks.push(chunkOf('note', 0, 0, heading, head.length, head.length))
-  return mayHaveParts(body) ? [...chunks, ...partsOf(heading, parseBody(body))] : chunks
+  return mayHaveParts(body) ? [...chunks, ...partsOf(heading, yield* parsingBody(body))] : chunks
 }
 
 /** Without one of these there is neither an observation nor a link, and nothing has to be parsed. */

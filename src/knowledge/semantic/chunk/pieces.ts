@@ -1,3 +1,4 @@
+import type { Steps } from '../../text/steps.ts'
 import { wholeCharacter } from '../../text/whole-character.ts'
 import { type Block, isSpace, type Section, sectionsOf } from './sections.ts'
 
@@ -17,13 +18,14 @@ const SHORTEST_WINDOW = 600
 const MOST_BULLETS = 500
 
 /** What is split where: at headings and bullets; what is short is put together, what is long is cut into windows. */
-export function piecesOf(text: string): Piece[] {
-  const sections = sectionsOf(text)
+export function* piecesOf(text: string): Steps<Piece[]> {
+  const sections = yield* sectionsOf(text)
   const cutting = new Cutting(text)
   const areBulletsApart = sections.filter(({ kind }) => kind === 'bullet').length <= MOST_BULLETS
   for (const section of sections) {
     if (section.kind === 'bullet' && areBulletsApart) cutting.addApart(section)
     else cutting.add(section)
+    yield
   }
   return cutting.finish()
 }

@@ -1,4 +1,5 @@
 import { type Heading, headingsOf } from '../../text/edit/headings.ts'
+import type { Steps } from '../../text/steps.ts'
 
 /** Lines that belong together. */
 export interface Block {
@@ -24,15 +25,16 @@ const FENCE = /^ {0,3}(?:```|~~~)/
 const BULLET = /^(?:[-+*]|\d{1,9}[.)])[ \t]/
 
 /** A text in the order of its lines, by what a vector of its own may stand for. */
-export function sectionsOf(text: string): Section[] {
+export function* sectionsOf(text: string): Steps<Section[]> {
   const reading = new Reading(text)
   let place = 0
   for (const heading of headingsOf(text)) {
-    reading.lines(place, heading.start)
+    yield* reading.lines(place, heading.start)
     reading.heading(heading)
     place = heading.end
+    yield
   }
-  reading.lines(place, text.length)
+  yield* reading.lines(place, text.length)
   return reading.finish()
 }
 
@@ -59,7 +61,7 @@ class Reading {
   }
 
   /** Lines without a heading. */
-  lines(from: number, to: number): void {
+  *lines(from: number, to: number): Steps<void> {
     let isCode = false
     let isAfterBlank = true
     for (let start = from; start < to; ) {
@@ -79,6 +81,7 @@ class Reading {
       }
       isAfterBlank = isBlank
       start = end
+      yield
     }
   }
 
