@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { searchResults } from '../../src/knowledge/search/answer/search-results.ts'
 import { findByTitle } from '../../src/knowledge/search/find/find-by-title.ts'
+import { notesInTurns } from '../../src/knowledge/search/find/notes-in-turns.ts'
 import type { Hit } from '../../src/knowledge/search/hit.ts'
 import { parseQuestion } from '../../src/knowledge/search/question/question.ts'
 import { textsOf } from '../../src/knowledge/search/rank-hits.ts'
@@ -37,5 +38,14 @@ eachDatabase('others have their turn', ({ open }) => {
     const finding = findByTitle(db, project, 'notes', {}, 1_000)
     assert.ok((await turnsDuring(finding)) >= 2)
     assert.equal((await finding).total, 450)
+  })
+
+  test('while very many notes are compared with filters', async () => {
+    const { db, project } = await filled(3)
+    // Most of them are gone.
+    const ids = Array.from({ length: 2_500 }, (_, n) => 2_500 - n)
+    const comparing = notesInTurns(db, project.id, ids, ({ id }) => id !== 2)
+    assert.ok((await turnsDuring(comparing)) >= 2)
+    assert.deepEqual([...(await comparing).keys()].sort(), [1, 3])
   })
 })

@@ -9,8 +9,9 @@ import { rowNumber, rowOf } from '../row-number.ts'
 import { MOST_COUNTED } from './candidates.ts'
 import { bestFirst, NO_ROWS, type OrderedRows } from './find-by-tree.ts'
 import { type FoundParts, findParts, matchParts, type PartSearch } from './find-parts.ts'
+import { notesInTurns } from './notes-in-turns.ts'
 import { permalinkPages } from './permalink-pages.ts'
-import { idOfPermalink, searchedNotes } from './store-search-notes.ts'
+import { idOfPermalink } from './store-search-notes.ts'
 
 type ByPermalink = Extract<Main, { mode: 'permalink' | 'permalink_match' }>
 
@@ -51,12 +52,9 @@ async function noteRows(
     main.mode === 'permalink'
       ? await findPermalink(reader, project, main.text)
       : await matchPermalinks(reader, project, main.pattern, MOST_COUNTED + 1)
-  const notes = await searchedNotes(reader, project.id, found)
-  const passing = found.filter((id) => {
-    const note = notes.get(id)
-    return note !== undefined && passes(note)
-  })
-  return { numbers: passing.map((id) => rowNumber('note', id, 0)), isWhole: found.length <= MOST_COUNTED }
+  const passing = await notesInTurns(reader, project.id, found, passes)
+  const numbers = found.filter((id) => passing.has(id)).map((id) => rowNumber('note', id, 0))
+  return { numbers, isWhole: found.length <= MOST_COUNTED }
 }
 
 async function partRows(
@@ -88,7 +86,7 @@ async function partRows(
 async function changeTimes(reader: Reader, project: Project, numbers: readonly number[]): Promise<Map<number, number>> {
   const rows = numbers.map((number) => ({ number, noteId: rowOf(number).noteId }))
   const noteIds = rows.map(({ noteId }) => noteId)
-  const notes = await searchedNotes(reader, project.id, noteIds)
+  const notes = await notesInTurns(reader, project.id, noteIds, () => true)
   return new Map(rows.map(({ number, noteId }) => [number, notes.get(noteId)?.updated_at ?? 0]))
 }
 
