@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { searchResults } from '../../src/knowledge/search/answer/search-results.ts'
 import { findByTitle } from '../../src/knowledge/search/find/find-by-title.ts'
+import { filterNotes } from '../../src/knowledge/search/find/find-rows.ts'
 import { notesInTurns } from '../../src/knowledge/search/find/notes-in-turns.ts'
 import type { Hit } from '../../src/knowledge/search/hit.ts'
 import { parseQuestion } from '../../src/knowledge/search/question/question.ts'
@@ -47,5 +48,8 @@ eachDatabase('others have their turn', ({ open }) => {
     const comparing = notesInTurns(db, project.id, ids, ({ id }) => id !== 2)
     assert.ok((await turnsDuring(comparing)) >= 2)
     assert.deepEqual([...(await comparing).keys()].sort(), [1, 3])
+    const filtering = filterNotes(db, project, ids, { noteTypes: ['note'] })
+    assert.ok((await turnsDuring(filtering)) >= 2)
+    assert.deepEqual([...(await filtering)].sort(), [1, 2, 3])
   })
 })

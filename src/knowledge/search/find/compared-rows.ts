@@ -8,7 +8,8 @@ import type { Candidates } from './candidates.ts'
 import { KnownRows } from './known-rows.ts'
 import { type MatchingPage, matchingPages } from './matching-pages.ts'
 import { noteBatches } from './note-batches.ts'
-import { newestNotes, searchedNotes } from './store-search-notes.ts'
+import { notesInTurns } from './notes-in-turns.ts'
+import { newestNotes } from './store-search-notes.ts'
 
 /** What matches an expression, and must be looked at besides. */
 export interface ComparedSearch {
@@ -60,8 +61,7 @@ export async function passingRows(
   numbers: readonly number[],
 ): Promise<Map<number, Micros>> {
   const noteIds = numbers.map((number) => rowOf(number).noteId)
-  const notes = await searchedNotes(reader, project.id, noteIds)
-  for (const note of notes.values()) if (!prepared.passes(note)) notes.delete(note.id)
+  const notes = await notesInTurns(reader, project.id, noteIds, prepared.passes)
   return new Map(
     numbers.flatMap((number) => {
       const note = notes.get(rowOf(number).noteId)

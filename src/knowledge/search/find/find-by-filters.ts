@@ -11,7 +11,8 @@ import { passingScope } from './bulky-notes.ts'
 import { MOST_COUNTED } from './candidates.ts'
 import { NO_ROWS, type OrderedRows } from './find-by-tree.ts'
 import { noteBatches } from './note-batches.ts'
-import { type ChangedNote, type SearchedNote, searchedNotes } from './store-search-notes.ts'
+import { notesInTurns } from './notes-in-turns.ts'
+import type { ChangedNote, SearchedNote } from './store-search-notes.ts'
 
 /** How far is looked when there are too many rows to sort. */
 export interface FilterLimits {
@@ -148,11 +149,10 @@ async function passingRows(
   behind: SearchedNote | null,
 ): Promise<number[]> {
   const noteIds = numbers.map((number) => rowOf(number).noteId)
-  const notes = await searchedNotes(reader, project.id, noteIds)
-  for (const note of notes.values()) {
+  const notes = await notesInTurns(reader, project.id, noteIds, (note) => {
     const isBehind = behind === null || changedBefore(note, behind)
-    if (!isBehind || (mustCompare && !passes(note))) notes.delete(note.id)
-  }
+    return isBehind && (!mustCompare || passes(note))
+  })
   return numbers.filter((number) => notes.has(rowOf(number).noteId)).sort(byChange(notes))
 }
 

@@ -7,7 +7,7 @@ import { findByFilters } from './find-by-filters.ts'
 import { findByPermalink } from './find-by-permalink.ts'
 import { findByTitle } from './find-by-title.ts'
 import { findByTree, NO_ROWS, type OrderedRows } from './find-by-tree.ts'
-import { searchedNotes } from './store-search-notes.ts'
+import { notesInTurns } from './notes-in-turns.ts'
 import type { WordStatistics } from './word-statistics.ts'
 
 export interface FoundRow {
@@ -82,6 +82,5 @@ export async function filterNotes(
   filters: SearchFilters,
 ): Promise<Set<number>> {
   const { passes } = prepareFilters(filters)
-  const notes = await searchedNotes(reader, project.id, noteIds)
-  return new Set([...notes.values()].filter(passes).map(({ id }) => id))
+  return new Set((await notesInTurns(reader, project.id, noteIds, passes)).keys())
 }
