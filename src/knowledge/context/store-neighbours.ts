@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Engine } from '../../platform/storage/engine.ts'
 import { statement } from '../../platform/storage/statement.ts'
+import { cutColumn } from '../note/store-shown.ts'
 import type { RelationsTable } from '../tables.ts'
 
 /** A relation with both ends, before the notes are known. */
@@ -21,13 +22,10 @@ const COLUMNS = [
   'display',
 ] as const satisfies readonly (keyof RelationEdge)[]
 
-// Types and contexts have no limit of their own.
 const LONG: readonly string[] = ['relation_type', 'context'] satisfies (keyof RelationEdge)[]
 const columns = sql.join(
   COLUMNS.map((column) =>
-    LONG.includes(column)
-      ? sql`substr(${sql.ref(`r.${column}`)}, 1, 2000) as ${sql.ref(column)}`
-      : sql.ref(`r.${column}`),
+    LONG.includes(column) ? sql`${cutColumn(`r.${column}`)} as ${sql.ref(column)}` : sql.ref(`r.${column}`),
   ),
 )
 

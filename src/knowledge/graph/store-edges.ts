@@ -48,11 +48,9 @@ function edges(p: Parameter<Input>, engine: Engine, hasType: boolean, hasFolder:
     order by source.file_path, r.position`
 }
 
-const LONGEST_TYPE = 2_000
-
 function edgeText(engine: Engine): RawBuilder<string> {
   return sql`',{"from_id":"' || source.external_id || '","to_id":"' || target.external_id
-    || '","relation_type":' || ${quoted(engine, 'r.relation_type', LONGEST_TYPE)} || '}'`
+    || '","relation_type":' || ${quoted(engine, 'r.relation_type')} || '}'`
 }
 
 const rows = byConditions((hasType, hasFolder) =>

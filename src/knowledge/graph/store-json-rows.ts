@@ -5,6 +5,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Engine } from '../../platform/storage/engine.ts'
 import type { Statement } from '../../platform/storage/statement.ts'
+import { cutColumn } from '../note/store-shown.ts'
 import type { Chunk } from './snapshot-stream.ts'
 
 /** Rows as JSON, each behind a comma. */
@@ -20,9 +21,9 @@ export interface RawJsonRows {
 
 export type Parameter<Input> = <K extends keyof Input>(key: K) => Input[K]
 
-/** At most `length` characters of a column as a JSON text: what has no limit of its own must not fill the memory. */
-export function quoted(engine: Engine, column: string, length: number): RawBuilder<string> {
-  const text = sql`substr(${sql.ref(column)}, 1, ${sql.lit(length)})`
+/** What is shown of a column, as a JSON text. */
+export function quoted(engine: Engine, column: string): RawBuilder<string> {
+  const text = cutColumn(column)
   return engine === 'sqlite' ? sql`json_quote(${text})` : sql`to_json(${text})::text`
 }
 

@@ -30,8 +30,6 @@ function conditions(p: Parameter<Input>, hasType: boolean, isOrphan: boolean): R
     ${isOrphan ? sql`and ${NO_RELATION}` : sql``}`
 }
 
-const LONGEST_TEXT = 2_000
-
 // Not as "not exists": PostgreSQL would read all relations to join them with a few hundred notes.
 const NO_RELATION = sql`(select 1 from relations where from_id = notes.id limit 1) is null
   and (select 1 from relations where to_id = notes.id limit 1) is null`
@@ -40,9 +38,9 @@ const rows = byConditions((hasType, isOrphan) =>
   statement<Input, RawJsonRows>(
     (_query, p, engine) => sql`
       select ${joined(engine)} as text, count(*) as count from (
-        select ',{"external_id":"' || external_id || '","title":' || ${quoted(engine, 'title', LONGEST_TEXT)}
-          || ',"note_type":' || ${quoted(engine, 'note_type', LONGEST_TEXT)}
-          || ',"file_path":' || ${quoted(engine, 'file_path', LONGEST_TEXT)} || '}' as row ${placeBy(engine, 'file_path')}
+        select ',{"external_id":"' || external_id || '","title":' || ${quoted(engine, 'title')}
+          || ',"note_type":' || ${quoted(engine, 'note_type')}
+          || ',"file_path":' || ${quoted(engine, 'file_path')} || '}' as row ${placeBy(engine, 'file_path')}
         from notes where ${conditions(p, hasType, isOrphan)}
         order by file_path limit ${p('limit')}
       ) as rows`,

@@ -6,6 +6,7 @@ import { numbersIn } from '../../../platform/storage/json-list.ts'
 import { statement } from '../../../platform/storage/statement.ts'
 import type { Note } from '../../note/note.ts'
 import type { StoredObservation } from '../../note/store-observations.ts'
+import { cutColumn } from '../../note/store-shown.ts'
 import '../../tables.ts'
 import type { RelationsTable } from '../../tables.ts'
 
@@ -79,8 +80,8 @@ export type HitRelation = Pick<
 
 const relationsAt = statement<{ pairs: string }, HitRelation>(
   (_query, p, engine) => sql`
-    select r.from_id, r.position, substr(r.relation_type, 1, 2000) as relation_type, r.to_name,
-      substr(r.context, 1, 2000) as context, r.anchor, r.display, t.id as to_id, t.title as to_title,
+    select r.from_id, r.position, ${cutColumn('r.relation_type')} as relation_type, r.to_name,
+      ${cutColumn('r.context')} as context, r.anchor, r.display, t.id as to_id, t.title as to_title,
       t.permalink as to_permalink, t.file_path as to_path, t.external_id as to_external_id
     from ${wanted(engine, p('pairs'))} relations as r on r.from_id = wanted.note and r.position = wanted.position
     left join notes as t on t.id = r.to_id`,

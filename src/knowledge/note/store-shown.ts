@@ -1,0 +1,9 @@
+import { type RawBuilder, sql } from 'kysely'
+
+/** Types, categories and contexts have no limit of their own: of those that other notes have, so many characters are answered. */
+export const LONGEST_SHOWN = 2_000
+
+/** Of a column; cut by the database, since those of very many notes must not fill the memory. */
+export function cutColumn(column: string): RawBuilder<string> {
+  return sql`substr(${sql.ref(column)}, 1, ${sql.lit(LONGEST_SHOWN)})`
+}
