@@ -3,6 +3,7 @@ import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import type { Engine } from '../../platform/storage/engine.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Note, NoteRef } from '../note/note.ts'
+import { cutColumn } from '../note/store-shown.ts'
 import '../tables.ts'
 import type { RelationsTable } from '../tables.ts'
 
@@ -175,7 +176,7 @@ export interface ViewRow extends RelationTexts {
 
 const VIEW_COLUMNS = sql.raw(
   [
-    ...['position', 'relation_type', 'to_name', 'anchor', 'display', 'context'].map((column) => `r.${column}`),
+    ...['position', 'to_name', 'anchor', 'display'].map((column) => `r.${column}`),
     ...['id', 'external_id', 'title', 'permalink', 'file_path'].map((column) => `other.${column}`),
   ].join(', '),
 )
@@ -183,7 +184,7 @@ const VIEW_COLUMNS = sql.raw(
 /** What the note links to, as far as it is answered and one more. */
 export function outgoingQuery(noteId: unknown) {
   return sql`
-    select ${VIEW_COLUMNS} from relations r left join notes other on other.id = r.to_id
+    select r.relation_type, r.context, ${VIEW_COLUMNS} from relations r left join notes other on other.id = r.to_id
     where r.from_id = ${noteId} and r.is_repeat = 0
     order by r.position
     limit ${sql.lit(MOST_OUTGOING + 1)}`
@@ -191,11 +192,11 @@ export function outgoingQuery(noteId: unknown) {
 
 /**
  * What links to the note; a link to itself is outgoing only. In the order of the index: sorting by path would read every
- * relation to a note that all others link to.
+ * relation to a note that all others link to. Its own text bounds what a note says, and nothing what a thousand others say.
  */
 export function incomingQuery(engine: Engine, noteId: unknown) {
   return sql`
-    select ${VIEW_COLUMNS}
+    select ${cutColumn('r.relation_type')} as relation_type, ${cutColumn('r.context')} as context, ${VIEW_COLUMNS}
     from relations r ${engine === 'sqlite' ? sql`cross join` : sql`join`} notes other on other.id = r.from_id
     where r.to_id = ${noteId} and r.from_id <> ${noteId} and r.is_repeat = 0
     order by r.from_id, r.position
