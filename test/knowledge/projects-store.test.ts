@@ -297,6 +297,21 @@ eachDatabase('projects', ({ open, openAgain }) => {
     ])
   })
 
+  test('the facts of a project have long categories and types in part, and those that begin alike as one', async () => {
+    const { db, clock } = await world(await open())
+    const long = '😀'.repeat(2_000)
+    const { projectId } = await writeNoteRows(db, [
+      {
+        path: 'a.md',
+        observations: [`${long}1`, `${long}2`].map((category) => ({ category, content: 'x' })),
+        links: ['1', '2'].map((to) => ({ to, type: long + to })),
+      },
+    ])
+    const facts = await db.read((snapshot) => projectFacts(snapshot, projectId, clock.now()))
+    assert.deepEqual(facts.categories, { [long]: 2 })
+    assert.deepEqual(facts.relationTypes, { [long]: 2 })
+  })
+
   test('an index job reads every note once, batch by batch, and goes on from its place after a failure', async () => {
     const { db, clock, operator } = await world(await open())
     const bench = jobBench(db, { clock })

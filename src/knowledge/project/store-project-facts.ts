@@ -3,6 +3,7 @@ import type { Reader } from '../../platform/storage/database.ts'
 import { numbersIn } from '../../platform/storage/json-list.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Note, NoteRef } from '../note/note.ts'
+import { cutColumn } from '../note/store-shown.ts'
 
 export type FactNote = NoteRef & Pick<Note, 'type_key' | 'created_at' | 'updated_at' | 'size'>
 
@@ -33,7 +34,7 @@ export const observationFacts = statement<Ids, { note_id: number; category: stri
   (query, p, engine) =>
     query
       .selectFrom('observations')
-      .select(['note_id', 'category', sql<number>`count(*)`.as('amount')])
+      .select(['note_id', cutColumn('category').as('category'), sql<number>`count(*)`.as('amount')])
       .where('note_id', 'in', numbersIn(engine, p('ids')))
       .groupBy(['note_id', 'category']),
 )
@@ -50,7 +51,7 @@ export const outgoingFacts = statement<Ids, OutgoingFact>((query, p, engine) =>
     .selectFrom('relations')
     .select([
       'from_id',
-      'relation_type',
+      cutColumn('relation_type').as('relation_type'),
       sql<number>`count(*)`.as('amount'),
       sql<number>`sum(case when to_id is null then 1 else 0 end)`.as('unresolved'),
     ])
