@@ -4,6 +4,7 @@ import type { Reader } from '../../platform/storage/database.ts'
 import type { Engine } from '../../platform/storage/engine.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { NoteRef, Project } from '../note/note.ts'
+import { cutColumn } from '../note/store-shown.ts'
 import { KIND_WORDS, projectWord } from '../search/index/search-scope.ts'
 import { matchingInOrder } from '../search/index/store-search-index.ts'
 import { scopeMark } from '../search/index/text-vector.ts'
@@ -72,7 +73,8 @@ const pageOfBacklinks = statement<BacklinksInput, BacklinkRow>((_query, p, engin
         join notes n on n.id = r.from_id
         join note_contents c on c.note_id = r.from_id
       )
-      select id, external_id, title, permalink, file_path, position, relation_type, to_name, context, anchor, display,
+      select id, external_id, title, permalink, file_path, position, to_name, anchor, display,
+        ${cutColumn('relation_type')} as relation_type, ${cutColumn('context')} as context,
         coalesce(substr(body, ${greatest}(1, ${at} - ${sql.lit(BEFORE)}), ${sql.lit(LENGTH)}), '') as around
       from linking order by id, position`
 })
