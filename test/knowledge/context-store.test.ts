@@ -99,6 +99,45 @@ eachDatabase('context', ({ open }) => {
     assert.deepEqual(await ask({ page: 100 }), [false])
   })
 
+  test('has long observations in part, under the permalinks of the whole', async () => {
+    const db = await open()
+    const long = '😀'.repeat(3_000)
+    const tags = Array.from({ length: 3_000 }, () => 'a')
+    const { project } = await write(db, [
+      {
+        path: 'a.md',
+        observations: ['1', '2'].map((end) => ({ category: long, content: long + end, context: long, tags })),
+      },
+    ])
+    for (const type of ['entity', 'observation'] as const) {
+      const { results } = await buildContext(db, await runningIndex(db), project, {
+        ...DEFAULTS,
+        types: new Set([type]),
+      })
+      const items = results.flatMap(({ primary_result: item, observations }) =>
+        item.type === 'observation' ? [item] : observations,
+      )
+      assert.equal(new Set(items.map(({ permalink }) => permalink)).size, 2)
+      for (const item of items) {
+        const shown = '😀'.repeat(2_000)
+        assert.deepEqual([item.category, item.content, item.context], [shown, shown, shown])
+        assert.equal(item.tags.length, 2_000)
+      }
+    }
+  })
+
+  test('has the first of very many long observations with a note, and every one where observations are asked for', async () => {
+    const db = await open()
+    const observations = Array.from({ length: 100 }, () => ({ category: 'fact', content: 'x'.repeat(1_996) }))
+    const { project } = await write(db, [{ path: 'a.md', observations }])
+    const ask = async (type: 'entity' | 'observation') => {
+      const query = { ...DEFAULTS, types: new Set([type]), pageSize: 100 }
+      return (await buildContext(db, await runningIndex(db), project, query)).results
+    }
+    assert.equal((await ask('entity'))[0]?.observations.length, 50)
+    assert.equal((await ask('observation')).length, 100)
+  })
+
   test('a note that is named is there however old it is: a timeframe is about what is related to it', async () => {
     const db = await open()
     const { project } = await write(db, [

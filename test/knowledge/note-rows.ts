@@ -9,7 +9,7 @@ export interface NoteRow {
   permalink?: string | null
   updatedAt?: number
   content?: string
-  observations?: { category: string; content: string }[]
+  observations?: { category: string; content: string; context?: string; tags?: string[] }[]
   /** Paths of notes that exist, or names that nobody has. */
   links?: (string | { to: string; type?: string; isRepeat?: boolean })[]
 }
@@ -106,13 +106,13 @@ function relationValues(projectId: number, ids: ReadonlyMap<string, number>, { p
 }
 
 function observationValues(ids: ReadonlyMap<string, number>, { path, observations = [] }: NoteRow) {
-  return observations.map(({ category, content }, position) => ({
+  return observations.map(({ category, content, context = null, tags = [] }, position) => ({
     note_id: ids.get(path) as number,
     position,
     category,
     content,
-    context: null,
-    tags: '[]',
+    context,
+    tags: JSON.stringify(tags),
   }))
 }
 

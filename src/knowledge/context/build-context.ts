@@ -52,6 +52,7 @@ export interface ContextPage {
 const PRIMARY_CHARACTERS = 50_000
 const RELATED_CHARACTERS = 500
 const MOST_OBSERVATIONS = 1_000
+const OBSERVED_CHARACTERS = 100_000
 // SQLite reads without giving others a turn.
 const RESULTS_AT_ONCE = 10
 
@@ -102,7 +103,12 @@ async function contextOf(
     if (note === undefined) continue
     results.push({
       primary_result: entityItem(note, texts.primary.get(note.id) ?? null),
-      observations: await observationItems(reader, around, { ...run, index: 0, count: MOST_OBSERVATIONS }),
+      observations: await observationItems(
+        reader,
+        around,
+        { ...run, index: 0, count: MOST_OBSERVATIONS },
+        OBSERVED_CHARACTERS,
+      ),
       related_results: found.flatMap((one) => relatedItem(around, texts.related, one)),
     })
   }
@@ -161,11 +167,24 @@ async function textsOf(reader: Reader, beginnings: readonly number[], related: r
   }
 }
 
-async function observationItems(reader: Reader, around: Neighbourhood, run: Run): Promise<ObservationItem[]> {
+/** The first ones, of so many characters together. */
+async function observationItems(
+  reader: Reader,
+  around: Neighbourhood,
+  run: Run,
+  characters = Number.POSITIVE_INFINITY,
+): Promise<ObservationItem[]> {
   const note = around.note(run.noteId)
   if (note === undefined) return []
-  const rows = await observationsFrom(reader, note.id, run.index, run.count)
-  return rows.map((row) => observationItem(note, row))
+  const items: ObservationItem[] = []
+  let left = characters
+  for (const row of await observationsFrom(reader, note.id, run.index, run.count)) {
+    const item = observationItem(note, row)
+    left -= item.category.length + item.content.length + (item.context?.length ?? 0)
+    if (left < 0) break
+    items.push(item)
+  }
+  return items
 }
 
 async function relationItems(reader: Reader, around: Neighbourhood, run: Run): Promise<RelationItem[]> {

@@ -5,6 +5,7 @@ import type { Engine } from '../../platform/storage/engine.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Note } from '../note/note.ts'
 import type { StoredObservation } from '../note/store-observations.ts'
+import { cutColumn } from '../note/store-shown.ts'
 import '../tables.ts'
 import { numbersIn } from '../../platform/storage/json-list.ts'
 
@@ -96,10 +97,12 @@ export function countParts(
 
 const observations = statement<{ noteId: number; offset: number; limit: number }, StoredObservation>(
   (_query, p) => sql`
-    select position, category, content, context, tags from observations
+    select position, ${cutColumn('category')} as category, content, ${cutColumn('context')} as context, tags
+    from observations
     where note_id = ${p('noteId')} order by position limit ${p('limit')} offset ${p('offset')}`,
 )
 
+/** Their content is whole, as permalinks are made of it. */
 export function observationsFrom(
   reader: Reader,
   noteId: number,

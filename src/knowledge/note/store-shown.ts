@@ -7,3 +7,8 @@ export const LONGEST_SHOWN = 2_000
 export function cutColumn(column: string): RawBuilder<string> {
   return sql`substr(${sql.ref(column)}, 1, ${sql.lit(LONGEST_SHOWN)})`
 }
+
+/** Of a text, by code points as databases count them. */
+export function cutText(text: string): string {
+  return text.length <= LONGEST_SHOWN ? text : [...text.slice(0, 2 * LONGEST_SHOWN)].slice(0, LONGEST_SHOWN).join('')
+}
