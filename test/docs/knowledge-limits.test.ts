@@ -7,6 +7,7 @@ import { MOST_STREAMS, MOST_STREAMS_OF_CALLER } from '../../src/knowledge/histor
 import { TOMBSTONES_KEPT_MS } from '../../src/knowledge/history/changes-feed.ts'
 import { MOST_INCOMING, MOST_OUTGOING } from '../../src/knowledge/link/store-relations.ts'
 import { MAX_CONTENT, MAX_LINES } from '../../src/knowledge/note/note-input.ts'
+import { LONGEST_SHOWN } from '../../src/knowledge/note/store-shown.ts'
 import { LONGEST_NAME } from '../../src/knowledge/project/project-name.ts'
 import { LONGEST_PATH } from '../../src/knowledge/project/project-path.ts'
 import { LONGEST_TOPIC } from '../../src/knowledge/prompt/schema-prompt.ts'
@@ -29,6 +30,8 @@ test('docs/knowledge.md names the limits that the code has', () => {
     ['Target of a link', [MAX_LINK_NAME]],
     ['Operations in a batch', [1, MOST_OPERATIONS, LONGEST_MS / 1_000]],
     ['Outgoing, incoming relations in an answer', [MOST_OUTGOING, MOST_INCOMING]],
+    ['Type of a relation, category, context, beside those of the note that is asked for', [LONGEST_SHOWN]],
+    ['Context: an observation; those of a note', [LONGEST_SHOWN]],
     ['Prompt: whole; excerpt of a note; topic or query', [LONGEST_PROMPT, LONGEST_EXCERPT, LONGEST_TOPIC]],
     ['Streams of changes', [MOST_STREAMS, MOST_STREAMS_OF_CALLER]],
     ['Project: name, path', [LONGEST_NAME, LONGEST_PATH]],

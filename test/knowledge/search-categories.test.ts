@@ -23,6 +23,16 @@ eachServer('observations and their categories', (notes) => {
     assert.equal(found?.content, `penguin ${'x'.repeat(9_991)}\ufffd`)
   })
 
+  test('a long category and context are answered in part, and of very many tags the first', async () => {
+    const long = await notes().project('Long names')
+    const name = '😀'.repeat(3_000)
+    await long.create({ title: 'Log', content: `- [${name}] penguin ${'#ab '.repeat(6_000)}(${name})\n` })
+    const [found] = (await search(long, { text: 'penguin', entity_types: ['observation'] })).results
+    const metadata = found?.metadata as { tags: string[]; context: string } | undefined
+    const shown = '😀'.repeat(2_000)
+    assert.deepEqual([found?.category, metadata?.context, metadata?.tags.length], [shown, shown, 5_000])
+  })
+
   test('one without a category is not found by the word that stands for none', async () => {
     const thoughts = await notes().project('Thoughts')
     await thoughts.create({ title: 'A', content: '- a thought #idea\n' })

@@ -1,5 +1,5 @@
 import { toRfc3339 } from '../../platform/clock/clock.ts'
-import { nameOf, observationDocument, relationDocument } from '../note/part-document.ts'
+import { firstTags, nameOf, observationDocument, relationDocument } from '../note/part-document.ts'
 import { type StoredObservation, toObservation } from '../note/store-observations.ts'
 import { cutText, LONGEST_SHOWN } from '../note/store-shown.ts'
 import type { Edge } from './neighbourhood.ts'
@@ -37,21 +37,11 @@ export function observationItem(note: ContextNote, observation: StoredObservatio
     permalink,
     category,
     content: shown,
-    tags: shown === content ? tags : firstTags(tags),
+    tags: shown === content ? tags : firstTags(tags, LONGEST_SHOWN),
     context,
     created_at: toRfc3339(note.created_at),
     updated_at: toRfc3339(note.updated_at),
   }
-}
-
-/** Tags stand in the content, too: no more of them than what is shown of it can have. */
-function firstTags(tags: string[]): string[] {
-  let left = LONGEST_SHOWN
-  const end = tags.findIndex((tag) => {
-    left -= tag.length
-    return left < 0
-  })
-  return end === -1 ? tags : tags.slice(0, end)
 }
 
 export function relationItem(edge: Edge, from: ContextNote, to: ContextNote | null) {

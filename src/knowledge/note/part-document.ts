@@ -37,6 +37,16 @@ export function observationPermalink(
   return content.length <= LONGEST_CONTENT ? permalink : `${permalink}-${hash('sha256', content).slice(0, DIGITS)}`
 }
 
+/** Tags stand in the content, too: no more of them than the characters that are shown of it can have. */
+export function firstTags(tags: string[], length: number): string[] {
+  let left = length
+  const end = tags.findIndex((tag) => {
+    left -= tag.length
+    return left < 0
+  })
+  return end === -1 ? tags : tags.slice(0, end)
+}
+
 export function relationDocument(relation: RelationView): RelationDocument {
   const { direction, from, to, to_name: literal, relation_type: type } = relation
   return {

@@ -1,7 +1,7 @@
 import { toRfc3339 } from '../../../platform/clock/clock.ts'
 import type { Reader } from '../../../platform/storage/database.ts'
 import type { Project } from '../../note/note.ts'
-import { nameOf, observationDocument, relationDocument } from '../../note/part-document.ts'
+import { firstTags, nameOf, observationDocument, relationDocument } from '../../note/part-document.ts'
 import { contentsOf } from '../../note/store-contents.ts'
 import { toObservation } from '../../note/store-observations.ts'
 import { NO_CATEGORY } from '../../text/body/observations.ts'
@@ -156,7 +156,7 @@ function observationResult(hit: Hit, note: HitNote, row: HitObservation, options
     content,
     matched_chunk: options.isByMeaning ? content : null,
     snippets: observationSnippets(observation, options.question),
-    metadata: { tags, context },
+    metadata: { tags: content === observation.content ? tags : firstTags(tags, SHOWN_CHARACTERS), context },
     observation_id: observation.id,
     category,
   }

@@ -59,7 +59,8 @@ export type HitObservation = StoredObservation & { note_id: number }
 
 const observationsAt = statement<{ pairs: string }, HitObservation>(
   (_query, p, engine) => sql`
-    select o.note_id, o.position, o.category, o.content, o.context, o.tags
+    select o.note_id, o.position, ${cutColumn('o.category')} as category, o.content,
+      ${cutColumn('o.context')} as context, o.tags
     from ${wanted(engine, p('pairs'))} observations as o on o.note_id = wanted.note and o.position = wanted.position`,
 )
 
