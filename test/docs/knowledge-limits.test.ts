@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { LONGEST_MS } from '../../src/knowledge/batch/batch-service.ts'
 import { MOST_OPERATIONS } from '../../src/knowledge/batch/schema-batch.ts'
+import { LONGEST_CONTENT } from '../../src/knowledge/context/context-item.ts'
 import { MOST_STREAMS, MOST_STREAMS_OF_CALLER } from '../../src/knowledge/history/change-streams.ts'
 import { TOMBSTONES_KEPT_MS } from '../../src/knowledge/history/changes-feed.ts'
 import { MOST_INCOMING, MOST_OUTGOING } from '../../src/knowledge/link/store-relations.ts'
@@ -31,7 +32,7 @@ test('docs/knowledge.md names the limits that the code has', () => {
     ['Operations in a batch', [1, MOST_OPERATIONS, LONGEST_MS / 1_000]],
     ['Outgoing, incoming relations in an answer', [MOST_OUTGOING, MOST_INCOMING]],
     ['Type of a relation, category, context, beside those of the note that is asked for', [LONGEST_SHOWN]],
-    ['Context: an observation; those of a note', [LONGEST_SHOWN]],
+    ['Context: an observation; those of a note', [LONGEST_CONTENT]],
     ['Prompt: whole; excerpt of a note; topic or query', [LONGEST_PROMPT, LONGEST_EXCERPT, LONGEST_TOPIC]],
     ['Streams of changes', [MOST_STREAMS, MOST_STREAMS_OF_CALLER]],
     ['Project: name, path', [LONGEST_NAME, LONGEST_PATH]],

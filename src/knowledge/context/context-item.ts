@@ -1,9 +1,12 @@
 import { toRfc3339 } from '../../platform/clock/clock.ts'
 import { firstTags, nameOf, observationDocument, relationDocument } from '../note/part-document.ts'
 import { type StoredObservation, toObservation } from '../note/store-observations.ts'
-import { cutText, LONGEST_SHOWN } from '../note/store-shown.ts'
+import { cutText } from '../note/store-shown.ts'
 import type { Edge } from './neighbourhood.ts'
 import type { ContextNote } from './store-context.ts'
+
+/** Of an observation, as in the results of a search. */
+export const LONGEST_CONTENT = 10_000
 
 export function entityItem(note: ContextNote, content: string | null) {
   return {
@@ -26,7 +29,7 @@ export function observationItem(note: ContextNote, observation: StoredObservatio
     toObservation(observation),
     observation.position,
   )
-  const shown = cutText(content)
+  const shown = cutText(content, LONGEST_CONTENT)
   return {
     type: 'observation' as const,
     observation_id: id,
@@ -37,7 +40,7 @@ export function observationItem(note: ContextNote, observation: StoredObservatio
     permalink,
     category,
     content: shown,
-    tags: shown === content ? tags : firstTags(tags, LONGEST_SHOWN),
+    tags: shown === content ? tags : firstTags(tags, LONGEST_CONTENT),
     context,
     created_at: toRfc3339(note.created_at),
     updated_at: toRfc3339(note.updated_at),

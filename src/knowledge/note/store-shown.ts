@@ -8,7 +8,7 @@ export function cutColumn(column: string): RawBuilder<string> {
   return sql`substr(${sql.ref(column)}, 1, ${sql.lit(LONGEST_SHOWN)})`
 }
 
-/** Of a text, by code points as databases count them. */
-export function cutText(text: string): string {
-  return text.length <= LONGEST_SHOWN ? text : [...text.slice(0, 2 * LONGEST_SHOWN)].slice(0, LONGEST_SHOWN).join('')
+/** The same of a text, by code points as databases count them. */
+export function cutText(text: string, length: number): string {
+  return text.length <= length ? text : [...text.slice(0, 2 * length)].slice(0, length).join('')
 }
