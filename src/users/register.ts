@@ -17,7 +17,9 @@ import { rolePermissionRoutes } from './role/routes-role-permissions.ts'
 import { roleUserRoutes } from './role/routes-role-users.ts'
 import { roleRoutes } from './role/routes-roles.ts'
 import { authRoutes } from './sign-in/routes-auth.ts'
+import { UserLister } from './user/list-users.ts'
 import { userRoutes } from './user/routes-users.ts'
+import { SearchIndexer } from './user/search-indexer.ts'
 
 /** The table of contents of the users surface. */
 export function registerUsers(server: FastifyInstance, deps: UsersDeps): void {
@@ -26,6 +28,8 @@ export function registerUsers(server: FastifyInstance, deps: UsersDeps): void {
       'users.login_methods names oidc, which this version does not have: people sign in by password or not at all',
     )
   }
+  const indexer = new SearchIndexer(deps)
+  const lister = new UserLister({ ...deps, onUnindexed: () => void indexer.run() })
   deps.personalData.join(...usersPersonalData(deps))
   anonymizeRoutes(server, deps)
   auditRoutes(server, deps)
@@ -41,7 +45,7 @@ export function registerUsers(server: FastifyInstance, deps: UsersDeps): void {
   rolePermissionRoutes(server, deps)
   roleRoutes(server, deps)
   tokenRoutes(server, deps)
-  roleUserRoutes(server, deps)
+  roleUserRoutes(server, deps, lister)
   serviceAccountRoutes(server, deps)
-  userRoutes(server, deps)
+  userRoutes(server, deps, lister, indexer)
 }

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import type { Clock } from '../../platform/clock/clock.ts'
+import { closedSignal } from '../../platform/http/answer/gone-signal.ts'
 import { JSON_TYPE } from '../../platform/http/answer/send-hook.ts'
 import { StreamSlots } from '../../platform/http/answer/stream-slots.ts'
 import type { Database } from '../../platform/storage/database.ts'
@@ -34,10 +35,7 @@ export class SnapshotStreams {
   }
 
   async send(reply: FastifyReply, write: ChunkWriter): Promise<FastifyReply> {
-    const closed = new AbortController()
-    reply.raw.once('close', () => closed.abort())
-    if (reply.raw.destroyed) closed.abort()
-    const stream = await this.open(write, closed.signal)
+    const stream = await this.open(write, closedSignal(reply.raw))
     return reply.header('content-type', JSON_TYPE).send(stream)
   }
 }

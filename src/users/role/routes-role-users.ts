@@ -2,15 +2,17 @@ import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { RoleId } from '../../platform/auth/managed-roles.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
+import { closedSignal } from '../../platform/http/answer/gone-signal.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { pathId } from '../../platform/http/route/path-id.ts'
+import type { Reader } from '../../platform/storage/database.ts'
 import type { UsersDeps } from '../deps.ts'
 import { requireRole } from '../look-up.ts'
 import { pageOf, sortOf } from '../page.ts'
 import { pageFields, sortField } from '../schema-fields.ts'
-import { UserLister } from '../user/list-users.ts'
+import type { UserList, UserLister } from '../user/list-users.ts'
 import { userDocuments } from '../user/user-document.ts'
 import { UserService } from '../user/user-service.ts'
 import { pageMeta, UserListDocument } from '../wire.ts'
@@ -36,18 +38,19 @@ const WRITE = {
   },
 } as const
 
-export function roleUserRoutes(server: FastifyInstance, deps: UsersDeps): void {
+export function roleUserRoutes(server: FastifyInstance, deps: UsersDeps, lister: UserLister): void {
   const { db } = deps
   const users = new UserService(deps)
-  const lister = new UserLister(deps)
 
-  async function members({ organizationId }: Principal, roleId: RoleId, query: Static<typeof MembersQuery>) {
+  /** Who changed something is answered even when they have gone: a repeat with the same key gets that answer. */
+  async function members(principal: Principal, roleId: RoleId, query: Static<typeof MembersQuery>, gone?: AbortSignal) {
     const { field: sort, descending } = sortOf(query.sort ?? 'name')
     const wanted = { page: pageOf(query), order: { sort, descending }, filter: query.filter, memberOf: roleId }
-    return lister.read(organizationId, wanted, async (snapshot, list) => {
-      const documents = await userDocuments(snapshot, organizationId, list.users, deps)
+    const documentOf = async (snapshot: Reader, list: UserList) => {
+      const documents = await userDocuments(snapshot, principal.organizationId, list.users, deps)
       return { ...documents, meta: pageMeta(list) }
-    })
+    }
+    return lister.read(principal, wanted, documentOf, gone)
   }
 
   /** The path is looked up before the body: an unknown role is said to be unknown whatever user is meant. */
@@ -65,10 +68,10 @@ export function roleUserRoutes(server: FastifyInstance, deps: UsersDeps): void {
     access: 'user_access_read',
     rateLimit: 'users_read',
     schema: { params: RolePath, querystring: MembersQuery, response: { 200: UserListDocument } },
-    async handler(request) {
+    async handler(request, reply) {
       const principal = callerOf(request)
       const role = await requireRole(db, principal, pathId('Role', request.params.role_id))
-      return members(principal, role.id, request.query)
+      return members(principal, role.id, request.query, closedSignal(reply.raw))
     },
   })
 

@@ -12,9 +12,9 @@ import { readTallies } from '../../platform/tally/store.ts'
 import type { ListCounts, Page } from '../page.ts'
 import { findRoles, roleTally } from '../role/store-roles.ts'
 import { readFresh } from './read-fresh.ts'
+import { type Caller, SearchTurns } from './search-turns.ts'
 import { countRun, listVersion, type Run, type UserOrder, usersByNumber } from './store-user-list.ts'
 import { usersTally } from './store-users.ts'
-import { Turns } from './turns.ts'
 import type { User, UserGroup } from './user.ts'
 import { searchFor } from './user-keys.ts'
 import { type Listing, numberOf, STEP_PLACES, selectFarPlaces } from './user-places.ts'
@@ -49,11 +49,12 @@ export interface UserList extends ListCounts {
 const STATUSES: readonly UserStatus[] = ['Active', 'Disabled', 'Pending']
 const KINDS = [false, true]
 const CACHED_COUNTS = 1_000
+const NEVER = new AbortController().signal
 
 export class UserLister {
   readonly #db: Pick<Database, 'read'>
   readonly #counts: VersionCache<number>
-  readonly #turns = new Turns()
+  readonly #turns: SearchTurns
   readonly #search: UserSearch
   readonly #step: number
 
@@ -62,24 +63,25 @@ export class UserLister {
     // Numbers of audit events are given out before the commit on PostgreSQL, so one may appear behind a later one.
     const maxAgeMs = db.engine === 'sqlite' ? Number.POSITIVE_INFINITY : 1_000
     this.#counts = new VersionCache({ clock, maxAgeMs, maxSize: CACHED_COUNTS })
+    this.#turns = new SearchTurns(clock)
     this.#search = new UserSearch({ engine: db.engine, clock, limits, onUnindexed })
     this.#step = limits.stepRows ?? STEP_PLACES
   }
 
   /**
-   * A list, and what is made of it out of the same snapshot. Few snapshots can be open at the same time: whoever searches for the
-   * same as somebody else waits for their turn without one.
+   * A list, and what is made of it out of the same snapshot. Few snapshots can be open at the same time: whoever searches waits
+   * for their turn without one, and is not searched for when they have `gone` by then.
    */
   async read<T>(
-    organizationId: OrganizationId,
+    caller: Caller,
     query: UserQuery,
     work: (snapshot: Reader, list: UserList) => Promise<T>,
+    gone = NEVER,
   ): Promise<T> {
-    const key = searchKey(organizationId, query)
-    const endTurn = key === undefined ? undefined : await this.#turns.take(key)
+    const endTurn = isSearch(query) ? await this.#turns.take(caller, gone) : undefined
     try {
       return await readFresh(this.#db, async (snapshot) =>
-        work(snapshot, await this.list(snapshot, organizationId, query)),
+        work(snapshot, await this.list(snapshot, caller.organizationId, query)),
       )
     } finally {
       endTurn?.()
@@ -142,12 +144,10 @@ export class UserLister {
   }
 }
 
-/** Undefined for what is no search: its places come from an index, its counts from tallies. */
-function searchKey(organizationId: OrganizationId, query: UserQuery): string | undefined {
-  const { filter = '', statuses, serviceAccount, roleIds, memberOf } = query
+/** The places of everything else come from an index, its counts from tallies. */
+function isSearch({ filter = '', roleIds = [] }: UserQuery): boolean {
   const text = searchFor(filter)
-  if (text === undefined || (text === '' && (roleIds ?? []).length < 2)) return undefined
-  return JSON.stringify([organizationId, text, statuses?.toSorted(), serviceAccount, roleIds?.toSorted(), memberOf])
+  return text !== undefined && (text !== '' || roleIds.length > 1)
 }
 
 /** Whoever had a role that was deleted may still be marked as having it. */

@@ -1,16 +1,18 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { closedSignal } from '../../platform/http/answer/gone-signal.ts'
 import { anyOf, selfOr } from '../../platform/http/entry/access.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
 import { operation } from '../../platform/http/operation.ts'
 import type { OperationRequest } from '../../platform/http/operation-options.ts'
 import { pathId, requireSameId } from '../../platform/http/route/path-id.ts'
+import type { Reader } from '../../platform/storage/database.ts'
 import type { UsersDeps } from '../deps.ts'
 import { onEmailChanged } from '../invitation/email-verification.ts'
 import { requireUser } from '../look-up.ts'
 import { pageMeta, UserDocument, UserListDocument } from '../wire.ts'
 import { drawIcon } from './icon.ts'
-import { UserLister } from './list-users.ts'
+import type { UserList, UserLister } from './list-users.ts'
 import { currentUserRoutes } from './routes-current-user.ts'
 import {
   newUserOf,
@@ -22,7 +24,7 @@ import {
   userQueryOf,
   userUpdateOf,
 } from './schema-users.ts'
-import { SearchIndexer } from './search-indexer.ts'
+import type { SearchIndexer } from './search-indexer.ts'
 import { sendDocument, sendUser, sendUserText } from './send-user.ts'
 import { UserDocumentMaker, userTag } from './user-document.ts'
 import { UserService } from './user-service.ts'
@@ -38,11 +40,9 @@ const MANAGE = {
 
 const ONE_DAY = 'public, max-age=86400'
 
-export function userRoutes(server: FastifyInstance, deps: UsersDeps): void {
+export function userRoutes(server: FastifyInstance, deps: UsersDeps, lister: UserLister, indexer: SearchIndexer): void {
   const { db } = deps
   const documents = new UserDocumentMaker(deps)
-  const indexer = new SearchIndexer(deps)
-  const lister = new UserLister({ ...deps, onUnindexed: () => void indexer.run() })
   const users = new UserService({
     ...deps,
     onEmailChanged: onEmailChanged(deps),
@@ -69,11 +69,12 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps): void {
     ...READ,
     schema: { querystring: UserListQuery, response: { 200: UserListDocument } },
     async handler(request, reply) {
-      const { organizationId } = callerOf(request)
-      const document = await lister.read(organizationId, userQueryOf(request.query), async (snapshot, list) => ({
-        ...(await documents.many(snapshot, organizationId, list.users)),
+      const caller = callerOf(request)
+      const documentOf = async (snapshot: Reader, list: UserList) => ({
+        ...(await documents.many(snapshot, caller.organizationId, list.users)),
         meta: pageMeta(list),
-      }))
+      })
+      const document = await lister.read(caller, userQueryOf(request.query), documentOf, closedSignal(reply.raw))
       return sendDocument(reply, document)
     },
   })

@@ -19,3 +19,11 @@ export function goneSignal(response: ServerResponse): AbortSignal {
   }
   return gone.signal
 }
+
+/** Aborts when the connection is closed: one who has ended only its own side still gets an answer that is ready soon. */
+export function closedSignal(response: ServerResponse): AbortSignal {
+  const closed = new AbortController()
+  response.once('close', () => closed.abort())
+  if (response.destroyed) closed.abort()
+  return closed.signal
+}
