@@ -4,6 +4,8 @@ import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { FoundUsers } from '../../src/users/user/found-users.ts'
 import { KeptSearches, MOST_SEARCHES, type Search } from '../../src/users/user/kept-searches.ts'
 import { NumberSet } from '../../src/users/user/number-set.ts'
+import { numbersOf } from '../../src/users/user/store-user-changes.ts'
+import type { UserOrder } from '../../src/users/user/store-user-list.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { installed } from '../support/identity.ts'
 
@@ -50,5 +52,34 @@ eachDatabase('searches for users that are kept', ({ engine, open }) => {
       made.slice(20).map((key) => key.slice(0, 2)),
       ['0 '],
     )
+  })
+
+  test('others have their turn before each user who is put back into a list', async () => {
+    const db = await open()
+    const { users, operator, administratorId, organizationId } = await installed(db)
+    const ids: string[] = [administratorId]
+    for (const name of ['ada', 'grace', 'edsger']) {
+      ids.push((await users.create(operator, { email: `${name}@example.org` })).id)
+    }
+    const numbers = new Set(await numbersOf(db, organizationId, ids))
+    const everybody = new NumberSet()
+    for (const number of numbers) everybody.add(number)
+    const found = new FoundUsers(everybody, { mostKept: 10, stepLooks: 10 })
+    const order: UserOrder = { sort: 'email', descending: false }
+    const runs = [
+      { organizationId, status: 'Active', serviceAccount: false },
+      { organizationId, status: 'Pending', serviceAccount: false },
+    ] as const
+    const page = () => found.page(db, { runs, order, offset: 0, limit: 10 }, numbers.size)
+    const before = await page()
+    let turns = 0
+    let counting = setImmediate(function count() {
+      turns++
+      counting = setImmediate(count)
+    })
+    await found.follow(db, numbers, numbers)
+    clearImmediate(counting)
+    assert.ok(turns >= numbers.size, `${turns}`)
+    assert.deepEqual(await page(), before)
   })
 })

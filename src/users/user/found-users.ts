@@ -60,7 +60,10 @@ export class FoundUsers {
     if (found.size > MOST_MOVED) this.#rows.clear()
     for (const row of this.#rows.values()) {
       row.numbers = row.numbers.filter((number) => !changed.has(number))
-      for (const number of found) await this.#insert(reader, row, number)
+      for (const number of found) {
+        await nextTurn()
+        await this.#insert(reader, row, number)
+      }
     }
   }
 

@@ -5,7 +5,7 @@ import type { Reader } from '../../platform/storage/database.ts'
 import type { Engine } from '../../platform/storage/engine.ts'
 import type { FoundUsers } from './found-users.ts'
 import { OldSnapshot } from './read-fresh.ts'
-import { eventsSince, numbersOf, type RecentEvent } from './store-user-changes.ts'
+import { eventsBetween, numbersOf, type RecentEvent } from './store-user-changes.ts'
 import { listVersion } from './store-user-list.ts'
 import { Turns } from './turns.ts'
 
@@ -77,7 +77,7 @@ export class KeptSearches {
     // One that fails half-way is not put back.
     this.#kept.delete(search.key)
     const isFollowed =
-      known !== undefined && this.#isUsable(known, version) && (await this.#follow(reader, search, known))
+      known !== undefined && this.#isUsable(known, version) && (await this.#follow(reader, search, known, version))
     const kept = isFollowed ? known : await this.#begin(reader, search, version)
     const result = await work(kept.found)
     kept.version = version
@@ -95,15 +95,16 @@ export class KeptSearches {
 
   async #begin(reader: Reader, search: Search, version: number): Promise<Kept> {
     const now = this.#clock.elapsedMs()
-    const late = this.#late === 0 ? [] : await eventsSince(reader, version - this.#late, this.#late)
+    const late = this.#late === 0 ? [] : await eventsBetween(reader, version - this.#late, version)
     const seen = new Set(late?.map(({ position }) => position))
     return { found: await search.find(), version, seen, refusals: 0, foundAt: now, usedAt: now }
   }
 
   /** False when it is better to begin anew. */
-  async #follow(reader: Reader, search: Search, kept: Kept): Promise<boolean> {
+  async #follow(reader: Reader, search: Search, kept: Kept, version: number): Promise<boolean> {
     const from = kept.version - this.#late
-    const events = await eventsSince(reader, from, MOST_EVENTS)
+    if (version - from > MOST_EVENTS) return false
+    const events = await eventsBetween(reader, from, version)
     if (events === undefined) return false
     const news = events.filter(({ position }) => !kept.seen.has(position))
     if (this.#late > 0) kept.seen = new Set(events.slice(-this.#late).map(({ position }) => position))

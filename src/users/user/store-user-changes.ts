@@ -12,16 +12,24 @@ export interface RecentEvent {
   deletedRole?: RoleId
 }
 
-/** Behind the position, the oldest first; undefined when there are more than so many, or one does not tell any more. */
-export async function eventsSince(reader: Reader, position: number, most: number): Promise<RecentEvent[] | undefined> {
+// NOTE Whatever else changes a user or a membership belongs here, or lists that are remembered miss it.
+const ABOUT_USERS = 'user.%'
+const ALSO = ['role.user_added', 'role.user_removed', 'role.deleted', 'session.started', 'invitation.accepted']
+
+/**
+ * Those by which a user or a membership may have changed, behind one position up to another, the oldest first; undefined when one
+ * does not tell any more. By far the most events are about something else, as notes, and their actors stay as they are.
+ */
+export async function eventsBetween(reader: Reader, from: number, to: number): Promise<RecentEvent[] | undefined> {
   const rows = await reader.query
     .selectFrom('audit_events')
     .select(['position', 'action', 'actor_id', 'target_id', 'changes'])
-    .where('position', '>', position)
+    .where('position', '>', from)
+    .where('position', '<=', to)
+    .where((eb) => eb.or([eb('action', 'like', ABOUT_USERS), eb('action', 'in', ALSO)]))
     .orderBy('position')
-    .limit(most + 1)
     .execute()
-  if (rows.length > most || rows.some(isBlanked)) return undefined
+  if (rows.some(isBlanked)) return undefined
   return rows.map((row) => ({
     position: row.position,
     // Somebody who signs in or accepts an invitation is the actor; a role that is given or taken names its user.
