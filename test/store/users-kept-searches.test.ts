@@ -54,7 +54,8 @@ eachDatabase('searches for users that are kept', ({ engine, open }) => {
     )
   })
 
-  test('others have their turn before each user who is put back into a list', async () => {
+  /** Some users that were found, in small steps. */
+  async function foundPeople(stepLooks: number) {
     const db = await open()
     const { users, operator, administratorId, organizationId } = await installed(db)
     const ids: string[] = [administratorId]
@@ -64,22 +65,40 @@ eachDatabase('searches for users that are kept', ({ engine, open }) => {
     const numbers = new Set(await numbersOf(db, organizationId, ids))
     const everybody = new NumberSet()
     for (const number of numbers) everybody.add(number)
-    const found = new FoundUsers(everybody, { mostKept: 10, stepLooks: 10 })
+    const found = new FoundUsers(everybody, { mostKept: 10, stepLooks })
+    const statuses = ['Active', 'Pending'] as const
+    const runs = statuses.map((status) => ({ organizationId, status, serviceAccount: false }))
     const order: UserOrder = { sort: 'email', descending: false }
-    const runs = [
-      { organizationId, status: 'Active', serviceAccount: false },
-      { organizationId, status: 'Pending', serviceAccount: false },
-    ] as const
-    const page = () => found.page(db, { runs, order, offset: 0, limit: 10 }, numbers.size)
-    const before = await page()
-    let turns = 0
-    let counting = setImmediate(function count() {
-      turns++
-      counting = setImmediate(count)
-    })
-    await found.follow(db, numbers, numbers)
-    clearImmediate(counting)
+    const page = (listed: number) => found.page(db, { runs, order, offset: 0, limit: 10 }, listed)
+    return { db, numbers, found, page }
+  }
+
+  test('others have their turn before each user who is put back into a list', async () => {
+    const { db, numbers, found, page } = await foundPeople(10)
+    const before = await page(numbers.size)
+    const { turns } = await turnsDuring(() => found.follow(db, numbers, numbers))
     assert.ok(turns >= numbers.size, `${turns}`)
-    assert.deepEqual(await page(), before)
+    assert.deepEqual(await page(numbers.size), before)
+  })
+
+  test('others have their turn while those who were found are put in order', async () => {
+    const { numbers, page } = await foundPeople(1)
+    // One for each who is looked up, but the first; the others while they are sorted.
+    const { turns, result } = await turnsDuring(() => page(1_000_000))
+    assert.ok(turns >= 2 * numbers.size, `${turns}`)
+    const walked = await foundPeople(10)
+    assert.deepEqual(result, await walked.page(0))
   })
 })
+
+/** How often everybody else could do something meanwhile. */
+async function turnsDuring<T>(work: () => Promise<T>): Promise<{ turns: number; result: T }> {
+  let turns = 0
+  let counting = setImmediate(function count() {
+    turns++
+    counting = setImmediate(count)
+  })
+  const result = await work()
+  clearImmediate(counting)
+  return { turns, result }
+}

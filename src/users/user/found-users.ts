@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { sortInTurns } from '../../platform/clock/sort-in-turns.ts'
 import type { Reader } from '../../platform/storage/database.ts'
 import { comparePlaces } from './compare-places.ts'
 import type { NumberSet } from './number-set.ts'
@@ -104,7 +105,7 @@ export class FoundUsers {
       if (start > 0) await nextTurn()
       for (const place of await placesOf(reader, numbers.slice(start, start + stepLooks), order)) places.push(place)
     }
-    return places.sort(comparePlaces(order)).map(numberOf)
+    return (await sortInTurns(places, comparePlaces(order), stepLooks)).map(numberOf)
   }
 
   async #walk(reader: Reader, list: Listing, row: Row): Promise<void> {
