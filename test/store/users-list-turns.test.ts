@@ -64,6 +64,14 @@ eachDatabase('searches for users at the same time', ({ open }) => {
     assert.equal(snapshots.most, 2)
   })
 
+  test('so do pages that lie far behind', async () => {
+    const { lister, identity, snapshots } = await people()
+    const far = { ...LIST, page: { size: 1, number: 3 } }
+    const read = () => lister.read(identity.operator, far, async (_snapshot, { users }) => users.length)
+    assert.deepEqual(await Promise.all([read(), read(), read()]), [1, 1, 1])
+    assert.equal(snapshots.most, 1)
+  })
+
   test('who asks for many at once waits behind their own, and nobody else does', async () => {
     const { lister, search, somebody } = await people()
     const caller = somebody()

@@ -69,8 +69,8 @@ export class UserLister {
   }
 
   /**
-   * A list, and what is made of it out of the same snapshot. Few snapshots can be open at the same time: whoever searches waits
-   * for their turn without one, and is not searched for when they have `gone` by then.
+   * A list, and what is made of it out of the same snapshot. Few snapshots can be open at the same time: whoever searches, or
+   * wants so late a page that others have their turn before it, waits without one, and gets none when they have `gone` by then.
    */
   async read<T>(
     caller: Caller,
@@ -78,7 +78,8 @@ export class UserLister {
     work: (snapshot: Reader, list: UserList) => Promise<T>,
     gone = NEVER,
   ): Promise<T> {
-    const endTurn = isSearch(query) ? await this.#turns.take(caller, gone) : undefined
+    const isLong = isSearch(query) || query.page.size * query.page.number > this.#step
+    const endTurn = isLong ? await this.#turns.take(caller, gone) : undefined
     try {
       return await readFresh(this.#db, async (snapshot) =>
         work(snapshot, await this.list(snapshot, caller.organizationId, query)),
