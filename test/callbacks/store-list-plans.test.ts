@@ -125,6 +125,19 @@ eachDatabase('how a list of runs is read', ({ open, engine }) => {
       assert.match(plan, /callback_runs_latest/, 'those that name ids are found by them')
   })
 
+  test('a part has a few runs where many words or values are looked for', { skip: engine === 'postgres' }, async () => {
+    filled ??= fill()
+    const words = (from: number) => Array.from({ length: 50 }, (_, n) => `w${from + n}`).join(' ')
+    const texts = Array.from({ length: 19 }, (_, n) => `T = '${words(n * 50)}'`)
+    const values = Array.from({ length: 25 }, (_, n) => `L != '${n}'`)
+    for (const long of [texts.join(' OR '), values.join(' AND ')]) {
+      const { reader, statements } = watched(await filled)
+      await count(`ExecutionStatus = 'Failed' AND (${long})`)(reader)
+      // Of each part where it ends, and what it has: 200 have failed.
+      assert.ok(statements.length >= 2 * (200 / 20), `${statements.length}`)
+    }
+  })
+
   test('what is read in parts is all that there is, in its order, and others have a turn between them', async () => {
     filled ??= fill()
     const db = await filled

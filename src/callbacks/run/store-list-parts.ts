@@ -9,10 +9,12 @@ import type { ListKey, ListQuery } from './list-query.ts'
 import { isOfIds, whereListed } from './store-list-range.ts'
 import { RUNNING_SORT_AT } from './store-runs.ts'
 
-// Measured on SQLite: to look at a run and an attribute of it takes some microseconds, a comparison a tenth of one.
+// Measured on SQLite: to look at a run and an attribute of it takes some microseconds, a comparison a tenth of one, and to
+// go through two kilobytes of a Text or a list for one word or value about ten of them.
 const EFFORT_AT_ONCE = 20_000
 const EFFORT_OF_A_RUN = 4
-const FEWEST_AT_ONCE = 100
+const EFFORT_OF_A_SEARCH = 50
+const FEWEST_AT_ONCE = 3
 
 /** A place between two runs of a list, or at one that is left out. */
 interface Place {
@@ -95,6 +97,6 @@ function notBefore(after: ListKey | null): RawBuilder<boolean> {
 }
 
 function runsAtOnce(condition: Condition | null): number {
-  const effort = EFFORT_OF_A_RUN + (condition === null ? 0 : comparisonsOf(condition))
+  const effort = EFFORT_OF_A_RUN + (condition === null ? 0 : comparisonsOf(condition, EFFORT_OF_A_SEARCH))
   return Math.max(FEWEST_AT_ONCE, Math.floor(EFFORT_AT_ONCE / effort))
 }
