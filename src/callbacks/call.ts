@@ -6,6 +6,8 @@ export interface Call {
   readonly principal: Principal
   /** Aborts when the caller has gone. */
   readonly signal: AbortSignal
+  /** Aborts when no answer can be sent any more: to one who has only ended its side of the connection it still can. */
+  readonly closed: AbortSignal
   /** What is left until the caller gives up; null: nothing was said. */
   readonly deadlineMs: number | null
   /** Whether an answer that comes at the deadline is lost: over RPC both sides cut the call off then. */

@@ -55,7 +55,7 @@ export function rpcCall(context: SignedInCallContext): Call {
   const { principal, signal, clientAddress: address, requestId, header, refuseUnlessStillAllowed } = context
   const client = { address, userAgent: header.get('user-agent'), requestId }
   const deadlineMs = context.timeoutMs() ?? null
-  return { principal, signal, deadlineMs, isCutOff: true, client, refuseUnlessStillAllowed }
+  return { principal, signal, closed: signal, deadlineMs, isCutOff: true, client, refuseUnlessStillAllowed }
 }
 
 /** Every method has to say something. */

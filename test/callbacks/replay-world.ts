@@ -36,6 +36,7 @@ export class ReplayWorld implements AsyncDisposable {
     this.#call = {
       principal,
       signal: new AbortController().signal,
+      closed: new AbortController().signal,
       deadlineMs: null,
       refuseUnlessStillAllowed: async () => undefined,
     }

@@ -40,6 +40,7 @@ export function runServiceOver({ namespace, runtime }: DeliveryWorld): RunServic
     call: (options = {}) => ({
       principal: operator,
       signal: new AbortController().signal,
+      closed: new AbortController().signal,
       deadlineMs: null,
       refuseUnlessStillAllowed: async () => undefined,
       ...options,

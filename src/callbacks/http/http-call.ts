@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
 import { parseDuration } from '../../platform/config/duration.ts'
-import { goneSignal } from '../../platform/http/answer/gone-signal.ts'
+import { closedSignal, goneSignal } from '../../platform/http/answer/gone-signal.ts'
 import { HttpResponse } from '../../platform/http/connection/response.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
@@ -21,6 +21,7 @@ export class HttpCall implements Call {
   readonly #request: FastifyRequest
   readonly #raw: FastifyReply['raw']
   #gone: AbortSignal | undefined
+  #closed: AbortSignal | undefined
 
   constructor(request: FastifyRequest, reply: FastifyReply) {
     this.principal = callerOf(request)
@@ -36,6 +37,11 @@ export class HttpCall implements Call {
   get signal(): AbortSignal {
     this.#gone ??= goneSignal(this.#raw)
     return this.#gone
+  }
+
+  get closed(): AbortSignal {
+    this.#closed ??= closedSignal(this.#raw)
+    return this.#closed
   }
 
   refuseUnlessStillAllowed(): Promise<void> {

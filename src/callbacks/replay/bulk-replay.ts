@@ -139,7 +139,7 @@ async function nextStep(
     const before = looked.length < runNumbers.length ? (looked.at(-1) ?? null) : end
     return { batch, settle: settleWaiting(replayId, looked, before, waiting) }
   }
-  const query = { namespaceId: replay.namespaceId, condition: replayCondition(replay) }
+  const query = { namespaceId: replay.namespaceId, condition: replayCondition(replay), signal }
   const found = await listRuns(db, query, { after, limit: RUNS })
   const ours = found.filter(({ runNumber }) => runNumber <= replay.runNumberUntil)
   const batch = await prepare(ours.map(({ runNumber }) => runNumber))

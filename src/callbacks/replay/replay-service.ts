@@ -59,7 +59,7 @@ export class ReplayService {
     return create(ReplayCallbackExecutionResponseSchema, { runId: await this.#replay(namespace(), wish) })
   }
 
-  async startBulk(request: StartBulkReplayRequest, _call: Call): Promise<StartBulkReplayResponse> {
+  async startBulk(request: StartBulkReplayRequest, { closed: signal }: Call): Promise<StartBulkReplayResponse> {
     const { db, clock, gate } = this.#options
     const { rules, namespace: entered } = await gate.enter(request.namespace)
     requireEnabled(rules.policy)
@@ -74,7 +74,9 @@ export class ReplayService {
     if (known !== undefined) return bulkStarted(known)
     const now = clock.now()
     const { matched, ...bounds } = await db.read(async (snapshot) => {
-      const { RUNNING: _, ...closed } = Object.fromEntries(await countRuns(snapshot, { namespaceId, condition }))
+      const { RUNNING: _, ...closed } = Object.fromEntries(
+        await countRuns(snapshot, { namespaceId, condition, signal }),
+      )
       const total = Object.values(closed).reduce((sum, count) => sum + count, 0)
       return { matched: total, ...(await replayBounds(snapshot, namespaceId)) }
     })

@@ -7,6 +7,8 @@ export interface ListQuery {
   readonly namespaceId: Id<'Namespace'>
   /** Null: every run. */
   readonly condition: Condition | null
+  /** Aborts when nobody waits for the answer any more. */
+  readonly signal?: AbortSignal
 }
 
 /** The place of a run in a list: running ones first, then by the time of closing, then of starting, the latest first. */

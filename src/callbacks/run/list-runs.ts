@@ -40,9 +40,10 @@ export async function listPage(
   { id, name }: ActiveNamespace,
   { query, queryText, pageSize, after }: ValidList,
   tokens: Tokens,
+  signal?: AbortSignal,
 ): Promise<ListCallbackExecutionsResponse> {
   // One more than asked for tells whether there is another page.
-  const asked = { namespaceId: id, condition: query.condition }
+  const asked = { namespaceId: id, condition: query.condition, signal }
   const list = (reader: Reader) => listRuns(reader, asked, { after, limit: pageSize + 1 })
   const found = await (asked.condition === null ? list(db) : inOneState(db, list))
   const executions = fittingItems(found.slice(0, pageSize).map(listInfo), infoBytes)
@@ -58,10 +59,11 @@ export async function countFound(
   db: Database,
   { id }: ActiveNamespace,
   { condition, groupBy }: Query,
+  signal?: AbortSignal,
 ): Promise<CountCallbackExecutionsResponse> {
-  const counts = [...(await inOneState(db, (reader) => countRuns(reader, { namespaceId: id, condition })))].filter(
-    ([, count]) => count > 0,
-  )
+  const counts = [
+    ...(await inOneState(db, (reader) => countRuns(reader, { namespaceId: id, condition, signal }))),
+  ].filter(([, count]) => count > 0)
   const total = counts.reduce((sum, [, count]) => sum + count, 0)
   const groups = counts.map(([status, count]) => ({ groupValues: [statusPayload(status)], count: BigInt(count) }))
   return create(CountCallbackExecutionsResponseSchema, {

@@ -113,18 +113,18 @@ export class RunService {
     return create(PollCallbackExecutionResponseSchema, { runId: run.runId, outcome: outcomeMessage(run) })
   }
 
-  async list(request: ListCallbackExecutionsRequest, _call: Call): Promise<ListCallbackExecutionsResponse> {
+  async list(request: ListCallbackExecutionsRequest, { closed }: Call): Promise<ListCallbackExecutionsResponse> {
     const { gate, tokens, db } = this.#options
     const { rules, namespace } = await gate.enter(request.namespace)
     const wish = validateList(request, rules.policy, rules.searchAttributes, tokens)
-    return listPage(db, namespace(), wish, tokens)
+    return listPage(db, namespace(), wish, tokens, closed)
   }
 
-  async count(request: CountCallbackExecutionsRequest, _call: Call): Promise<CountCallbackExecutionsResponse> {
+  async count(request: CountCallbackExecutionsRequest, { closed }: Call): Promise<CountCallbackExecutionsResponse> {
     const { gate, db } = this.#options
     const { rules, namespace } = await gate.enter(request.namespace)
     const { query } = validateCount(request, rules.searchAttributes)
-    return countFound(db, namespace(), query)
+    return countFound(db, namespace(), query, closed)
   }
 
   async terminate(

@@ -67,6 +67,7 @@ export async function* askInParts<Row>(
     if (end === undefined) return
     from = end
     await nextTurn()
+    query.signal?.throwIfAborted()
   }
 }
 

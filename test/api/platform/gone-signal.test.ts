@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { goneSignal } from '../../../src/platform/http/answer/gone-signal.ts'
+import { closedSignal, goneSignal } from '../../../src/platform/http/answer/gone-signal.ts'
 
 const ASK = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
 
@@ -55,4 +55,23 @@ test('an answered caller leaves nothing on a connection that goes on', async () 
     assert.equal(signal.aborted, true)
     assert.equal(connection.listenerCount('end'), before)
   }
+})
+
+test('a caller who ends its side of the connection is worked for until it was answered or the connection is gone', async () => {
+  await using opened = await world()
+  const response = await opened.asked()
+  const signal = closedSignal(response)
+  const ended = once(response.socket as Socket, 'end')
+  opened.socket.end()
+  await ended
+  assert.equal(signal.aborted, false)
+  const closing = once(signal, 'abort')
+  response.end('done')
+  await closing
+  assert.match(String(signal.reason), /went away/)
+
+  await using another = await world()
+  const gone = once(closedSignal(await another.asked()), 'abort')
+  another.socket.resetAndDestroy()
+  await gone
 })

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http'
+import { AppError } from '../../errors/app-error.ts'
 
 /**
  * For who waits long: aborts when the caller has gone. One who has ended its side of the connection has gone as well, as far as anybody
@@ -20,10 +21,14 @@ export function goneSignal(response: ServerResponse): AbortSignal {
   return gone.signal
 }
 
-/** Aborts when the connection is closed: one who has ended only its own side still gets an answer that is ready soon. */
+/**
+ * For who works long: aborts when no answer can be sent any more, since one was sent at the deadline or the connection is gone. Who has ended
+ * only its own side still gets an answer that is ready soon.
+ */
 export function closedSignal(response: ServerResponse): AbortSignal {
   const closed = new AbortController()
-  response.once('close', () => closed.abort())
-  if (response.destroyed) closed.abort()
+  const abort = () => closed.abort(new AppError('canceled', 'The caller went away'))
+  if (response.destroyed) abort()
+  else response.once('close', abort)
   return closed.signal
 }
