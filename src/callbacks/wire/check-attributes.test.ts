@@ -20,6 +20,23 @@ test('as many attributes and bytes as the limits name are taken, and not one mor
   assert.throws(() => check({ a: tenDigits, b: tenDigits, c: 1 }), /21 bytes in all, which exceeds the limit of 20/)
 })
 
+test('what stands beside the data has at most 64 KiB in all, and is looked at after the data', () => {
+  const encoding = Buffer.from('json/plain').toString('base64')
+  const attribute = (bytes: number, data = 'MQ==') => ({
+    metadata: { encoding, also: Buffer.alloc(bytes).toString('base64') },
+    data,
+  })
+  assert.equal(check({ a: attribute(30_000), b: attribute(30_000) }).length, 2)
+  assert.throws(() => check({ a: attribute(35_000), b: attribute(35_000) }), {
+    code: 'invalid_argument',
+    message: /^search attributes have 70\d\d\d bytes of metadata, which exceeds the limit of 65536$/,
+  })
+  const external = { ...attribute(0), externalPayloads: Array(9_000).fill({ sizeBytes: '9000000000000000000' }) }
+  assert.throws(() => check({ a: external }), /bytes of metadata/)
+  const long = Buffer.from('12345678901').toString('base64')
+  assert.throws(() => check({ a: attribute(70_000), b: attribute(0, long) }), /"b" has 11 bytes/)
+})
+
 test('what the server sets itself is no attribute, even where a namespace has declared one of that name', () => {
   assert.throws(() => check({ StateTransitionCount: 1 }), /"StateTransitionCount" is set by the server/)
 })

@@ -1,4 +1,5 @@
-import type { Payload, SearchAttributes } from '../../gen/temporal/api/common/v1/message_pb.js'
+import { toBinary } from '@bufbuild/protobuf'
+import { type Payload, PayloadSchema, type SearchAttributes } from '../../gen/temporal/api/common/v1/message_pb.js'
 import { type AttributeRow, attributeRows, readAttribute } from '../query/attribute-rows.ts'
 import { type FieldType, isSystemField, SEARCH_ATTRIBUTE_TYPES } from '../query/fields.ts'
 import type { CallbackPolicy } from '../settings.ts'
@@ -9,6 +10,8 @@ import { decodeText } from './parse-json.ts'
 export type AttributeTypes = Readonly<Record<string, string>>
 
 const LONGEST_SHOWN = 130
+// Lists show all of it for many runs at once.
+const MOST_BESIDE_DATA = 64 * 1024
 
 /** Rows 17 and 18 of the checks of Start. Answers the rows by which queries find the run. */
 export function checkAttributes(
@@ -41,6 +44,10 @@ function checkSizes(entries: [string, Payload][], limits: CallbackPolicy['search
   }
   if (total > limits.total_bytes) {
     throw invalid(`search attributes have ${total} bytes in all, which exceeds the limit of ${limits.total_bytes}`)
+  }
+  const beside = entries.reduce((sum, [, payload]) => sum + toBinary(PayloadSchema, payload).length, -total)
+  if (beside > MOST_BESIDE_DATA) {
+    throw invalid(`search attributes have ${beside} bytes of metadata, which exceeds the limit of ${MOST_BESIDE_DATA}`)
   }
 }
 

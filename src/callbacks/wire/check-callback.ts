@@ -1,4 +1,10 @@
-import type { Callback, Callback_Nexus } from '../../gen/temporal/api/common/v1/message_pb.js'
+import { toBinary } from '@bufbuild/protobuf'
+import {
+  type Callback,
+  type Callback_Nexus,
+  type Link,
+  LinkSchema,
+} from '../../gen/temporal/api/common/v1/message_pb.js'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { isHeaderName } from '../../platform/outbound/header-text.ts'
 import { findTargetProblem, type TargetPolicy } from '../destination/address/find-target-problem.ts'
@@ -10,6 +16,8 @@ import { invalid } from './invalid.ts'
 import { setOwn } from './set-own.ts'
 
 const LEAST_TOKEN_LIMIT = 8_192
+// They go wherever the callback goes, which everything else takes for small.
+const MOST_LINK_BYTES = 64 * 1024
 
 /** What holds in a namespace. */
 export interface CallbackRules {
@@ -23,7 +31,7 @@ export interface CheckedCallback {
   target: Target
 }
 
-/** Rows 4 to 12 of the checks of Start, in their order. */
+/** Rows 4 to 12 of the checks of Start, in their order, and how long the links are. */
 export function checkCallback(callback: Callback | undefined, rules: CallbackRules): CheckedCallback {
   if (callback === undefined) throw invalid('callback is not set')
   const { variant } = callback
@@ -32,6 +40,7 @@ export function checkCallback(callback: Callback | undefined, rules: CallbackRul
   if (variant.case === 'internal') throw invalid('callback.internal is not accepted from callers: set nexus')
   const target = checkUrl(variant.value.url, rules)
   const header = foldHeader(variant.value, rules.policy.header_max_size)
+  checkLinks(callback.links)
   return { callback: { ...callback, variant: { case: 'nexus', value: { ...variant.value, header } } }, target }
 }
 
@@ -74,6 +83,13 @@ function foldHeader({ header, token }: Callback_Nexus, maxBytes: number): Record
 function checkTokenSize(token: string, maxBytes: number): void {
   const bytes = Buffer.byteLength(token)
   if (bytes > maxBytes) throw invalid(`callback token size is ${bytes} bytes, which exceeds the limit of ${maxBytes}`)
+}
+
+function checkLinks(links: readonly Link[]): void {
+  const bytes = links.reduce((sum, link) => sum + toBinary(LinkSchema, link).length, 0)
+  if (bytes > MOST_LINK_BYTES) {
+    throw invalid(`callback links size is ${bytes} bytes, which exceeds the limit of ${MOST_LINK_BYTES}`)
+  }
 }
 
 const LONGEST_SHOWN = 60

@@ -15,6 +15,9 @@ import { checkCompletion } from './check-completion.ts'
 import { checkKeyLength, checkLength, requireText } from './check-ids.ts'
 import { checkDuration, checkRetryPolicy } from './check-times.ts'
 
+// What nobody here knows was not counted either.
+const KNOWN = { writeUnknownFields: false }
+
 /** What holds in the namespace; the server's own values and no attributes where there is no such namespace. */
 export interface StartRules extends CallbackRules {
   searchAttributes: AttributeTypes
@@ -69,9 +72,10 @@ export function validateStart(request: StartCallbackExecutionRequest, rules: Sta
     target,
     destination: destinationOf(target),
     completion: request.input.value as CallbackExecutionCompletion,
-    callbackBytes: toBinary(CallbackSchema, callback),
+    callbackBytes: toBinary(CallbackSchema, callback, KNOWN),
     completionBytes,
-    searchAttributesBytes: searchAttributes === undefined ? null : toBinary(SearchAttributesSchema, searchAttributes),
+    searchAttributesBytes:
+      searchAttributes === undefined ? null : toBinary(SearchAttributesSchema, searchAttributes, KNOWN),
     attributeRows,
     isLarge: completionBytes.length > policy.blob_size.warn,
     timeoutMicros: scheduleToClose(givenTimeout, policy.schedule_to_close),
