@@ -7,6 +7,7 @@ import { fittingItems } from '../../src/callbacks/wire/fitting-items.ts'
 import { Tokens } from '../../src/callbacks/wire/tokens.ts'
 import { SearchAttributesSchema } from '../../src/gen/temporal/api/common/v1/message_pb.js'
 import { ListCallbackExecutionsResponseSchema } from '../../src/gen/temporal/api/workflowservice/v1/request_response_pb.js'
+import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { NAMESPACE, startMany } from './store-world.ts'
 
@@ -58,6 +59,26 @@ eachDatabase('pages of a list', ({ open }) => {
       sizes.slice(0, -1).every((size) => size > RPC_BYTES / 2),
       `${sizes}`,
     )
+  })
+
+  test('attributes of runs that do not fit into the page are not read', async () => {
+    const db = await open()
+    const searchAttributes = attributesOf(20, 50_000)
+    await startMany(
+      db,
+      Array.from({ length: 6 }, (_, n) => ({ at: 1_000 + n, searchAttributes })),
+    )
+    let read = 0
+    const run: Database['run'] = async (statement, input) => {
+      const rows = await db.run(statement, input)
+      for (const row of rows as { search_attributes?: Uint8Array }[]) read += row.search_attributes?.length ?? 0
+      return rows
+    }
+    const watched: Database = Object.assign(Object.create(db), { run, engine: db.engine, query: db.query })
+    const wish = { namespace: 'default', query: { condition: null, groupBy: null }, queryText: '', after: null }
+    const page = await listPage(watched, namespace, { ...wish, pageSize: 6 }, tokens)
+    assert.deepEqual([page.executions.length, page.nextPageToken.length > 0], [2, true])
+    assert.equal(read, 3 * searchAttributes.length)
   })
 })
 

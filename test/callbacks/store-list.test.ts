@@ -8,7 +8,13 @@ import { evaluateCondition } from '../../src/callbacks/query/evaluate-condition.
 import { EXECUTION_STATUSES } from '../../src/callbacks/query/fields.ts'
 import { parseQuery } from '../../src/callbacks/query/parse-query.ts'
 import type { ListKey } from '../../src/callbacks/run/list-query.ts'
-import { countRuns, type ListedRun, listRuns } from '../../src/callbacks/run/store-list.ts'
+import {
+  attributeBytes,
+  attributesOf,
+  countRuns,
+  type ListedRun,
+  listRuns,
+} from '../../src/callbacks/run/store-list.ts'
 import { RUNNING_SORT_AT } from '../../src/callbacks/run/store-runs.ts'
 import type { RunStatus } from '../../src/callbacks/state/run-state.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
@@ -113,24 +119,21 @@ eachDatabase('lists and counts of runs', ({ open, engine }) => {
     const other = await start(db, { callbackId: 'b', at: 2_000 })
     await live(db, run, [TERMINATE, 3_000])
     const [first, second] = await listAll(db, null, 10)
-    assert.deepEqual(
-      { ...second, searchAttributes: Buffer.from(second?.searchAttributes ?? []) },
-      {
-        runNumber: run.runNumber,
-        callbackId: 'a',
-        runId: run.runId,
-        status: 'TERMINATED',
-        createdAt: 1_000,
-        closedAt: 3_000,
-        transitionCount: 2,
-        searchAttributes,
-        key: { sortAt: 3_000, createdAt: 1_000, runId: run.runId },
-      },
-    )
-    assert.deepEqual(
-      [first?.runId, first?.status, first?.closedAt, first?.searchAttributes],
-      [other.runId, 'RUNNING', null, null],
-    )
+    assert.deepEqual(second, {
+      runNumber: run.runNumber,
+      callbackId: 'a',
+      runId: run.runId,
+      status: 'TERMINATED',
+      createdAt: 1_000,
+      closedAt: 3_000,
+      transitionCount: 2,
+      key: { sortAt: 3_000, createdAt: 1_000, runId: run.runId },
+    })
+    assert.deepEqual([first?.runId, first?.status, first?.closedAt], [other.runId, 'RUNNING', null])
+    const both = [first, second].filter((one) => one !== undefined)
+    assert.deepEqual([...(await attributeBytes(db, both))], [[run.runNumber, searchAttributes.length]])
+    const [[number, bytes] = [], ...rest] = await attributesOf(db, both)
+    assert.deepEqual([number, Buffer.from(bytes ?? []), rest], [run.runNumber, searchAttributes, []])
     const { condition: asked } = parseQuery("K = 'x'", CATALOGUE, { allowsGroupBy: false })
     assert.deepEqual(idsOf(await listAll(db, asked, 10)), [run.runId])
   })

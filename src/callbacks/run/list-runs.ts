@@ -18,7 +18,7 @@ import { base64Bytes, fittingItems, textBytes } from '../wire/fitting-items.ts'
 import { timestampOf } from '../wire/timestamp.ts'
 import type { Tokens } from '../wire/tokens.ts'
 import type { ValidList } from '../wire/validate-requests.ts'
-import { countRuns, type ListedRun, listRuns } from './store-list.ts'
+import { attributeBytes, attributesOf, countRuns, type ListedRun, listRuns } from './store-list.ts'
 
 /** As queries spell it. */
 const STATUS_TEXTS: Record<RunStatus, string> = {
@@ -30,10 +30,11 @@ const STATUS_TEXTS: Record<RunStatus, string> = {
 
 const JSON_PLAIN = new Uint8Array(Buffer.from('json/plain'))
 
-// In JSON: names of members and what is always short; of an attribute, and of a piece of its metadata.
+// In JSON: names of members and what is always short; of an attribute, of a piece of its metadata, and of data kept elsewhere.
 const BYTES_BESIDE = 300
 const BYTES_BESIDE_VALUE = 32
 const BYTES_BESIDE_METADATA = 6
+const EXTERNAL_BYTES = 40
 
 export async function listPage(
   db: Database,
@@ -42,11 +43,14 @@ export async function listPage(
   tokens: Tokens,
   signal?: AbortSignal,
 ): Promise<ListCallbackExecutionsResponse> {
-  // One more than asked for tells whether there is another page.
   const asked = { namespaceId: id, condition: query.condition, signal }
-  const list = (reader: Reader) => listRuns(reader, asked, { after, limit: pageSize + 1 })
-  const found = await (asked.condition === null ? list(db) : inOneState(db, list))
-  const executions = fittingItems(found.slice(0, pageSize).map(listInfo), infoBytes)
+  const list = async (reader: Reader) => {
+    // One more than asked for tells whether there is another page.
+    const found = await listRuns(reader, asked, { after, limit: pageSize + 1 })
+    return { found, infos: await listInfos(reader, found.slice(0, pageSize)) }
+  }
+  const { found, infos } = await (asked.condition === null ? list(db) : inOneState(db, list))
+  const executions = fittingItems(infos, infoBytes)
   const last = found.length > executions.length ? found[executions.length - 1] : undefined
   return create(ListCallbackExecutionsResponseSchema, {
     executions,
@@ -72,28 +76,35 @@ export async function countFound(
   })
 }
 
-/** PostgreSQL is asked once, for which it needs no snapshot. */
+/** PostgreSQL is asked once for the runs, for which it needs no snapshot. */
 function inOneState<T>(db: Database, ask: (reader: Reader) => Promise<T>): Promise<T> {
   return db.engine === 'sqlite' ? db.read(ask) : ask(db)
 }
 
-function listInfo(run: ListedRun): CallbackExecutionListInfo {
+/** Of the first ones: of those that surely do not fit into the page the attributes are not even read. */
+async function listInfos(reader: Reader, runs: readonly ListedRun[]): Promise<CallbackExecutionListInfo[]> {
+  const sizes = await attributeBytes(reader, runs)
+  const first = fittingItems(runs, ({ runNumber }) => sizes.get(runNumber) ?? 0)
+  const attributes = sizes.size === 0 ? new Map<number, Uint8Array>() : await attributesOf(reader, first)
+  return first.map((run) => listInfo(run, attributes.get(run.runNumber)))
+}
+
+function listInfo(run: ListedRun, attributes: Uint8Array | undefined): CallbackExecutionListInfo {
   return create(CallbackExecutionListInfoSchema, {
     callbackId: run.callbackId,
     runId: run.runId,
     status: STATUS_NUMBERS[run.status],
     createTime: timestampOf(run.createdAt),
     closeTime: run.closedAt === null ? undefined : timestampOf(run.closedAt),
-    searchAttributes:
-      run.searchAttributes === null ? undefined : fromBinary(SearchAttributesSchema, run.searchAttributes),
+    searchAttributes: attributes && fromBinary(SearchAttributesSchema, attributes),
     stateTransitionCount: BigInt(run.transitionCount),
   })
 }
 
 function infoBytes({ callbackId, searchAttributes }: CallbackExecutionListInfo): number {
   let bytes = BYTES_BESIDE + textBytes(callbackId)
-  for (const [name, { metadata, data }] of Object.entries(searchAttributes?.indexedFields ?? {})) {
-    bytes += BYTES_BESIDE_VALUE + name.length + base64Bytes(data.length)
+  for (const [name, { metadata, data, externalPayloads }] of Object.entries(searchAttributes?.indexedFields ?? {})) {
+    bytes += BYTES_BESIDE_VALUE + name.length + base64Bytes(data.length) + externalPayloads.length * EXTERNAL_BYTES
     for (const [key, value] of Object.entries(metadata)) {
       bytes += BYTES_BESIDE_METADATA + textBytes(key) + base64Bytes(value.length)
     }

@@ -38,8 +38,6 @@ export interface ListedRun {
   readonly createdAt: Micros
   readonly closedAt: Micros | null
   readonly transitionCount: number
-  /** As they were given; null when there were none. */
-  readonly searchAttributes: Uint8Array | null
   /** To go on behind it. */
   readonly key: ListKey
 }
@@ -74,7 +72,6 @@ export async function listRuns(
     order by ${sortAt} desc, r.created_at desc, r.run_id
     limit ${limit}`
   const rows = await firstOf(reader, query, { after, limit }, select)
-  const attributes = await attributesOf(reader, rows)
   return rows.map((row) => ({
     runNumber: row.run_number,
     callbackId: row.callback_id,
@@ -83,7 +80,6 @@ export async function listRuns(
     createdAt: row.created_at,
     closedAt: row.closed_at,
     transitionCount: row.transition_count,
-    searchAttributes: attributes.get(row.run_number) ?? null,
     key: { sortAt: row.sort_at, createdAt: row.created_at, runId: row.run_id },
   }))
 }
@@ -130,16 +126,32 @@ function whereFound(engine: Engine, { namespaceId, condition }: ListQuery): RawB
     and ${whereCondition(engine, COLUMNS, condition, !isLong || isOfIds(condition))}`
 }
 
-// Apart from the list, which must not read inputs of rows that it drops again.
+const attributeSizes = statement<{ runNumbers: string }, { run_number: number; bytes: number }>(
+  (_query, p, engine) => sql`
+    select run_number, length(search_attributes) as bytes from callback_inputs
+    where search_attributes is not null and run_number in ${numbersIn(engine, p('runNumbers'))}`,
+)
+
+/** How long the search attributes of these runs are, by their numbers, without reading them; none where there are none. */
+export async function attributeBytes(reader: Reader, runs: readonly ListedRun[]): Promise<Map<number, number>> {
+  if (runs.length === 0) return new Map()
+  const found = await reader.run(attributeSizes, { runNumbers: numbersOf(runs) })
+  return new Map(found.map((row) => [row.run_number, row.bytes]))
+}
+
 const attributesOfRuns = statement<{ runNumbers: string }, { run_number: number; search_attributes: Uint8Array }>(
   (_query, p, engine) => sql`
     select run_number, search_attributes from callback_inputs
     where search_attributes is not null and run_number in ${numbersIn(engine, p('runNumbers'))}`,
 )
 
-async function attributesOf(reader: Reader, rows: readonly ListRow[]): Promise<Map<number, Uint8Array>> {
-  if (rows.length === 0) return new Map()
-  const runNumbers = JSON.stringify(rows.map(({ run_number }) => run_number))
-  const found = await reader.run(attributesOfRuns, { runNumbers })
+/** The same as they were given. Apart from the list, which must not read inputs of rows that it drops again. */
+export async function attributesOf(reader: Reader, runs: readonly ListedRun[]): Promise<Map<number, Uint8Array>> {
+  if (runs.length === 0) return new Map()
+  const found = await reader.run(attributesOfRuns, { runNumbers: numbersOf(runs) })
   return new Map(found.map((row) => [row.run_number, row.search_attributes]))
+}
+
+function numbersOf(runs: readonly ListedRun[]): string {
+  return JSON.stringify(runs.map(({ runNumber }) => runNumber))
 }
