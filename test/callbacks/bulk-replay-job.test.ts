@@ -60,6 +60,17 @@ eachDatabase('the job of a bulk replay', (context) => {
     assert.equal((await it.bulk.finish(jobId)).started, 7)
   })
 
+  test('takes fewer at a time also where only their attributes are large', async () => {
+    await using receiver = await refusing()
+    await using it = await open(await context.open())
+    await close(it.world, named(7), receiver.url)
+    const search_attributes = Buffer.alloc(2_000_000)
+    await it.world.db.write((tx) => tx.query.updateTable('callback_inputs').set({ search_attributes }).execute())
+    const jobId = await it.bulk.start()
+    await it.bulk.step()
+    assert.equal((await it.bulk.progress(jobId)).started, 5)
+  })
+
   test('reads its query with the attributes that were declared when it was asked for', async () => {
     await using receiver = await refusing()
     await using it = await open(await context.open())

@@ -95,10 +95,12 @@ eachDatabase('deleting runs', ({ open }) => {
 
   test('of large ones, and of those with many attempts, fewer go at a time', async () => {
     const db = await open()
-    const runs = await startMany(db, Array(6).fill({ completion: Buffer.alloc(2 * 1024 * 1024) }))
-    for (const run of runs) await live(db, run, [FATAL, 2_000])
     const clear = () => db.write((tx) => deleteClosedRuns(tx, NAMESPACE), { alone: true })
-    assert.deepEqual([await clear(), await clear(), await clear()], [2, 2, 2])
+    for (const part of ['completion', 'callback', 'searchAttributes']) {
+      const runs = await startMany(db, Array(6).fill({ [part]: Buffer.alloc(2 * 1024 * 1024) }))
+      for (const run of runs) await live(db, run, [FATAL, 2_000])
+      assert.deepEqual([await clear(), await clear(), await clear()], [2, 2, 2], part)
+    }
 
     const tried = await startMany(db, Array(20).fill({}))
     for (const run of tried) await live(db, run, [FATAL, 2_000])

@@ -1,6 +1,7 @@
 import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { ActiveNamespace } from '../namespace/namespace-policies.ts'
+import type { RunInput } from '../run/run.ts'
 import type { ValidStart } from '../wire/validate-start.ts'
 import { replayStart } from './replay-run.ts'
 import { findReplaySources, type ReplayId, type ReplaySource } from './store-replays.ts'
@@ -48,7 +49,7 @@ export async function prepareReplayBatch(
       const source = sources.get(runNumber)
       if (source === undefined) continue
       const { callbackId, runId } = source.run
-      bytes += source.input.completion.length
+      bytes += inputBytes(source.input)
       try {
         const names = { callbackId, requestId: `${replayId}:${runId}` }
         ready.push({ source, start: replayStart(cipher, namespace, source, names) })
@@ -61,6 +62,10 @@ export async function prepareReplayBatch(
   }
   ready.sort((a, b) => compareTexts(a.start.callbackId, b.start.callbackId))
   return { ready, failed, problem, looked }
+}
+
+function inputBytes({ completion, callback, searchAttributes }: RunInput): number {
+  return completion.length + callback.length + (searchAttributes?.length ?? 0)
 }
 
 function compareTexts(a: string, b: string): number {

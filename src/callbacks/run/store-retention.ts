@@ -22,7 +22,8 @@ interface ClosedRow {
 
 const closedBefore = statement<{ namespaceId: Id<'Namespace'>; before: Micros }, ClosedRow>(
   (_query, p) => sql`
-    select r.run_number, r.attempt, length(i.completion) as input_bytes
+    select r.run_number, r.attempt,
+      length(i.completion) + length(i.callback) + coalesce(length(i.search_attributes), 0) as input_bytes
     from callback_runs r left join callback_inputs i on i.run_number = r.run_number
     where r.namespace_id = ${p('namespaceId')} and r.sort_at < ${p('before')}
     order by r.sort_at limit ${sql.lit(RETENTION_CHUNK)}`,
