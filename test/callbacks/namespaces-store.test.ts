@@ -230,6 +230,17 @@ eachDatabase('namespaces', ({ engine, open, openAgain }) => {
     assert.deepEqual([first.namespaces.length + rest.namespaces.length, rest.nextPageToken], [26, null])
   })
 
+  test('long lists of addresses and ports count for the length of a page of namespaces', async () => {
+    const allowed_private_cidrs = Array.from({ length: 4_000 }, (_, n) => `10.0.${n >> 8}.${n & 255}/32`)
+    const denied_ports = Array.from({ length: 20_000 }, (_, n) => 10_000 + n)
+    for (const set of [{ allowed_private_cidrs }, { denied_ports }]) {
+      const { operator, namespaces } = await namespaceWorld(await open())
+      for (let n = 0; n < 30; n++) await namespaces.create(operator, { name: `n${n}`, set })
+      const { namespaces: page, nextPageToken } = await namespaces.list(operator)
+      assert.ok(page.length > 10 && page.length < 30 && nextPageToken !== null, `${page.length}`)
+    }
+  })
+
   test('what the settings list is neither deleted nor loses its attributes: the next start would bring it back', async () => {
     const yaml = 'callbacks: { namespaces: { orders: { search_attributes: { CustomerId: Keyword } } } }'
     const world = await namespaceWorld(await open(), yaml)

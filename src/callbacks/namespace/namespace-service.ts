@@ -160,8 +160,9 @@ export class NamespaceService {
 
 function namespaceBytes({ namespace: { description, searchAttributes }, policy }: ShownNamespace): number {
   // On the wire a type has a longer name than here.
-  const lists = 2 * Buffer.byteLength(JSON.stringify([searchAttributes, policy.allowed_addresses]))
-  return BYTES_BESIDE + textBytes(description) + lists
+  const { allowed_addresses, allowed_private_cidrs, denied_ports } = policy
+  const lists = JSON.stringify([searchAttributes, allowed_addresses, allowed_private_cidrs, denied_ports])
+  return BYTES_BESIDE + textBytes(description) + 2 * Buffer.byteLength(lists)
 }
 
 async function requireNamespace<R extends Reader>(
