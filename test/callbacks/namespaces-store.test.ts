@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ensureNamespaces } from '../../src/callbacks/namespace/ensure-namespaces.ts'
+import type { NamespaceWish } from '../../src/callbacks/namespace/namespace-wish.ts'
 import type { Logger } from '../../src/platform/logging/logger.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
-import { anotherProcess, type NamespaceWorld, namespaceWorld, signingSecret } from './namespace-world.ts'
+import {
+  anotherProcess,
+  callbacksSettings,
+  type NamespaceWorld,
+  namespaceWorld,
+  signingSecret,
+} from './namespace-world.ts'
 
 const [one, two, three] = [signingSecret(1), signingSecret(2), signingSecret(3)] as [string, string, string]
 
@@ -82,6 +89,19 @@ eachDatabase('namespaces', ({ engine, open, openAgain }) => {
       return true
     })
     assert.equal(await rowOf(world, 'a'), undefined)
+  })
+
+  test('halves that no longer fit since the settings changed are in the way of their own group only', async () => {
+    const world = await namespaceWorld(await open())
+    const set = { retry: { initial_interval: 60_000 } }
+    await world.namespaces.create(world.operator, { name: 'a', set })
+    const settings = await callbacksSettings('callbacks: { retry: { max_interval: 30s } }')
+    const { namespaces } = await anotherProcess({ ...world, settings }, world.db)
+    const change = (wish: NamespaceWish) => namespaces.update(world.operator, { name: 'a', ...wish })
+    assert.equal((await change({ description: 'said', set: { max_page_size: 5 } })).changed, true)
+    await assert.rejects(change({ set: { retry: { jitter: 0.5 } } }), /retry\.initialInterval must not be longer/)
+    await assert.rejects(change({ unset: ['retry.jitter'] }), /retry\.initialInterval must not be longer/)
+    assert.equal((await change({ unset: ['retry.initial_interval'] })).changed, true)
   })
 
   test('a type never changes, attributes are added, and a removed one can come back', async () => {

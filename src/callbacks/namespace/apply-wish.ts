@@ -20,10 +20,12 @@ export function applyWish(namespace: Namespace, wish: NamespaceWish): Namespace 
   }
 }
 
-/** Values that do not fit each other, or what is inherited. */
-export function refuseContradictions(policy: CallbackPolicy): void {
+/** Values that do not fit each other, or what is inherited: of groups that the wish names, since settings may have changed under others. */
+export function refuseContradictions(policy: CallbackPolicy, { set = {}, unset = [] }: NamespaceWish): void {
   const problems: string[] = []
+  const groups = new Set([...Object.keys(set), ...unset.map((key) => key.split('.')[0])])
   findContradictions(policy, (path, message) => {
+    if (!groups.has(String(path[0]))) return
     const spelt = message.replace(/`(\w+)`/g, (_, key: string) => camelCase(key))
     problems.push(`${path.map(camelCase).join('.')} ${spelt}`)
   })

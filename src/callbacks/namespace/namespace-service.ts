@@ -76,7 +76,7 @@ export class NamespaceService {
     const empty = newNamespace(input.name, {}, clock.now())
     return db.write(async (tx) => {
       const wished = applyWish(empty, input)
-      refuseContradictions(policies.policyOf(wished))
+      refuseContradictions(policies.policyOf(wished), input)
       const { namespace, generatedSecret } = this.#sign(wished, input.signing)
       if (!(await insertNamespace(tx, namespace))) throw alreadyThere(input.name)
       const changes = { name: { new: namespace.name }, ...changesBetween(empty, namespace) }
@@ -96,7 +96,7 @@ export class NamespaceService {
       const before = await requireNamespace(tx, input.name)
       this.#refuseListedAttributes(input)
       const wished = applyWish(before, input)
-      refuseContradictions(policies.policyOf(wished))
+      refuseContradictions(policies.policyOf(wished), input)
       const { namespace: after, generatedSecret } = this.#sign(wished, input.signing)
       const changes = changesBetween(before, after)
       const changed = Object.keys(changes).length > 0
