@@ -8,6 +8,7 @@ import { updateContent } from '../../src/knowledge/note/store-notes.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { turnsDuring } from '../support/turns-during.ts'
 import { LinkedNotes } from './links-fixture.ts'
+import { watchedReader } from './watched-reader.ts'
 
 eachDatabase('backlinks', ({ open }) => {
   test('links to a note come with the text around them, page by page', async () => {
@@ -165,6 +166,27 @@ eachDatabase('backlinks', ({ open }) => {
         ['diary.md'],
         target.title,
       )
+    }
+  })
+
+  test('SQLite is asked for each word of a title once, and everybody has a turn behind each long text', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const title = 'The lord of the rings of the lord'
+    const target = await notes.add({ path: 'target.md', title, body: 'nothing' })
+    const few = await notes.add({ path: 'few.md', title: 'la la la', body: 'nothing' })
+    for (let n = 0; n < 3; n++) await notes.add({ path: `${n}.md`, body: `${title} ${'la '.repeat(70_000)}` })
+    await notes.searchIndex.caughtUp()
+    for (const [note, question] of [
+      [target, '"lord of the rings"'],
+      [few, '"la"'],
+    ] as const) {
+      const { reader, statements } = watchedReader(notes.db)
+      const reading = backlinksOf(reader, notes.project, note, { page: 1, pageSize: 10 })
+      const turns = await turnsDuring(reading)
+      assert.equal((await reading).mentions.length, 3)
+      if (reader.engine !== 'sqlite') continue
+      assert.ok(turns >= 3)
+      assert.ok(statements.some(({ parameters }) => String(parameters).includes(`body : ${question} AND`)))
     }
   })
 

@@ -33,6 +33,7 @@ const SHORTEST_TITLE = 2
 // Of notes behind the first twenty that have the words of a title, but not its signs: "C" for "C++". In UTF-16 units.
 const MOST_LOOKED_THROUGH = 2_000_000
 const NOTES_PER_TURN = 4
+const TEXT_PER_TURN = 200_000
 
 export async function backlinksOf(
   reader: Reader,
@@ -88,9 +89,13 @@ async function mentionsOf(reader: Reader, project: Project, note: Note): Promise
   if (note.title.length < SHORTEST_TITLE) return []
   const mentions: Mention[] = []
   let length = 0
+  let lastTurn = 0
   for (const [at, id] of (await findMentioning(reader, project, note.id, note.title)).entries()) {
     if (mentions.length === MOST_MENTIONS || (at >= MOST_MENTIONS && length > MOST_LOOKED_THROUGH)) break
-    if (at % NOTES_PER_TURN === 0) await nextTurn()
+    if (at % NOTES_PER_TURN === 0 || length - lastTurn > TEXT_PER_TURN) {
+      await nextTurn()
+      lastTurn = length
+    }
     // One text at a time: each may be large.
     const other = await findNoteById(reader, id)
     length += other?.content.length ?? 0

@@ -45,3 +45,10 @@ test('a phrase stands in the text as it is written, also where lower case is lon
   assert.deepEqual(found, { text: 'İyi! In İSTANBUL a Cold Brew.', at: 19, length: 9 })
   assert.equal(findPhrase('In İSTANBUL', 'İstanbul')?.at, 3)
 })
+
+test('a phrase that a text nearly has at every place is looked for in linear time', () => {
+  const half = 'a '.repeat(500_000)
+  assert.equal(findPhrase(half, `+${half}`), null)
+  assert.equal(findPhrase(`${half}+${half}`, `+${half}`)?.at, 1_000_000)
+  assert.equal(findPhrase('a  \u2003b\tc d', ' a\nb c  d')?.at, 0)
+})

@@ -1,3 +1,4 @@
+import { occurrencesOf } from '../text/edit/occurrences.ts'
 import { hasUnspaced } from '../text/unspaced.ts'
 
 const AROUND = 120
@@ -19,15 +20,16 @@ export function snippet(text: string, at: number, length: number): string {
   return `${start > 0 ? '…' : ''}${line}${end < text.length ? '…' : ''}`
 }
 
+// A single blank needs no other in its place: nearly all are single.
+const BLANKS = /\s{2,}|[^\S ]/g
+
 /** Where a phrase stands in a text, whatever its case and its blanks; null when nowhere, or only inside longer words. */
 export function findPhrase(text: string, phrase: string): { text: string; at: number; length: number } | null {
-  const line = text.replace(/\s+/g, ' ')
+  const line = text.replace(BLANKS, ' ')
   const lower = lowerInPlace(line)
-  const wanted = lowerInPlace(phrase.replace(/\s+/g, ' ').trim())
-  for (let at = lower.indexOf(wanted); at >= 0 && wanted !== ''; at = lower.indexOf(wanted, at + wanted.length)) {
-    if (isWhole(lower, at, at + wanted.length)) return { text: line, at, length: wanted.length }
-  }
-  return null
+  const wanted = lowerInPlace(phrase.replace(BLANKS, ' ').trim())
+  const at = occurrencesOf(lower, wanted).find((start) => isWhole(lower, start, start + wanted.length))
+  return at === undefined ? null : { text: line, at, length: wanted.length }
 }
 
 /** Every letter stays at its place. Of all letters only this one has a longer lower case. */

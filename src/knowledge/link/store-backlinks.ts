@@ -189,15 +189,33 @@ function spellingsOf(text: string): string[] {
   return [...new Set(spellings.map((one) => one.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())))]
 }
 
-/** The words in their order; in scripts without blanks, where other words stand between them in the index, in any order. */
+/**
+ * The words in their order; in scripts without blanks, where other words stand between them in the index, in any order. SQLite
+ * reads all places of a word each time that it is asked for, while everything else waits: it is asked for each once.
+ */
 function mentionQuestion(engine: Engine, scope: readonly string[], text: string, words: readonly string[]): string {
   const isPhrase = indexWords(text).length === words.length
   if (engine === 'sqlite') {
-    const found = isPhrase ? `"${words.join(' ')}"` : `(${words.map((word) => `"${word}" *`).join(' AND ')})`
+    const found = isPhrase
+      ? `"${longestWithoutRepeat(words).join(' ')}"`
+      : `(${[...new Set(words)].map((word) => `"${word}" *`).join(' AND ')})`
     return `body : ${found} AND scope : (${scope.join(' AND ')})`
   }
   const found = isPhrase
     ? words.map((word) => `'${word}'`).join(' <-> ')
     : words.map((word) => `'${word}':*`).join(' & ')
   return [...scope.map((word) => `'${scopeMark(word)}'`), `(${found})`].join(' & ')
+}
+
+/** Of the words that follow each other as many as there are with none among them twice. */
+function longestWithoutRepeat(words: readonly string[]): readonly string[] {
+  const lastAt = new Map<string, number>()
+  let longest: readonly string[] = []
+  let start = 0
+  for (const [at, word] of words.entries()) {
+    start = Math.max(start, (lastAt.get(word) ?? -1) + 1)
+    lastAt.set(word, at)
+    if (at + 1 - start > longest.length) longest = words.slice(start, at + 1)
+  }
+  return longest
 }
