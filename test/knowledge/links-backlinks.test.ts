@@ -74,6 +74,9 @@ eachDatabase('backlinks', ({ open }) => {
     await notes.add({ path: 'near.md', body: `${prose}\n\n${list}` })
     await notes.add({ path: 'far.md', body: `${prose}\n\n${far}\n\n${list}` })
     await notes.add({ path: 'long.md', body: `${prose}\n\n- ${'x'.repeat(3_000)} [[A]]` })
+    // Compared as a whole with every place before it, this one would take a quarter of a minute.
+    const type = 'x'.repeat(200_000)
+    await notes.add({ path: 'longest.md', body: `${prose}\n\n${type}${type}\n\n- "${type}" [[A]]` })
     const { backlinks } = await backlinksOf(notes.db, notes.project, target, { page: 1, pageSize: 20 })
     const shown = [
       ['links_to', prose],
@@ -87,6 +90,7 @@ eachDatabase('backlinks', ({ open }) => {
       [...shown, ...shown],
     )
     assert.match(backlinks[11]?.snippet ?? '', /^…\[\[A\]\]$/)
+    assert.match(backlinks[13]?.snippet ?? '', /^…\[\[A\]\]$/)
   })
 
   test('a link in the frontmatter is not taken for the one in the text below it', async () => {

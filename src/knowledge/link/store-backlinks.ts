@@ -30,6 +30,9 @@ const NOTE_COLUMNS = sql.raw('n.id, n.external_id, n.title, n.permalink, n.file_
 const BEFORE = 400
 const LENGTH = 2000
 
+// So much of the end of a type is looked for: it may be as long as a text, and each place of the text is compared with all of it.
+const OF_TYPE = 100
+
 const FENCE = '---'
 
 /** What may follow a name in a link; anything else, and it is the beginning of another name. In a table the bar is `\|`. */
@@ -56,7 +59,8 @@ const pageOfBacklinks = statement<BacklinksInput, BacklinkRow>((_query, p, engin
     const places = sql.join(LINK_ENDS.map((end) => sql`nullif(${placeOf(end)}, 0)`))
     return sql`case when ${placeOf('')} > 0 then coalesce(${places}) + length(${before}) end`
   }
-  const ofType = TYPE_ENDS.map((end) => firstLink(sql<string>`relation_type || ${sql.lit(end)}`))
+  const typeEnd = sql`substr(relation_type, ${greatest}(1, length(relation_type) - ${sql.lit(OF_TYPE - 1)}))`
+  const ofType = TYPE_ENDS.map((end) => firstLink(sql<string>`${typeEnd} || ${sql.lit(end)}`))
   const firstOfType = sql`case when relation_type <> ${sql.lit(INLINE)} then coalesce(${sql.join(ofType)}) end`
   const at = sql`coalesce(${firstOfType}, ${firstLink(sql<string>`''`)})`
   return sql`
