@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { resolveAsks } from '../../src/knowledge/link/resolve-exactly.ts'
 import { type Question, resolveIdentifier, resolveLink } from '../../src/knowledge/link/resolve-identifier.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { LinkedNotes } from './links-fixture.ts'
@@ -19,6 +20,24 @@ async function found(notes: LinkedNotes, identifier: string, more: Partial<Quest
 }
 
 eachDatabase('resolve', ({ open }) => {
+  test('others have their turn while many links are compared with all the notes of their name', async () => {
+    const notes = await LinkedNotes.open(await open())
+    await notes.db.write(async (tx) => {
+      for (let at = 0; at < 100; at++) await notes.addIn(tx, { path: `f${at}/README.md` })
+    })
+    const asks = Array.from({ length: 300 }, (_, n) => ({
+      target: 'README',
+      name: `README#${n}`,
+      sourcePath: 'f7/a.md',
+    }))
+    let breaths = 0
+    const choices = await resolveAsks(notes.db, notes.project, asks, { breathe: async () => breaths++ })
+    assert.ok(
+      choices.every((choice) => choice !== null && 'note' in choice && choice.note.file_path === 'f7/README.md'),
+    )
+    assert.ok(breaths >= 4)
+  })
+
   test('the method says which name of the note was sent', async () => {
     const notes = await LinkedNotes.open(await open())
     const id = '0190a000-0000-7000-8000-000000000001'

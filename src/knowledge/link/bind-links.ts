@@ -56,7 +56,7 @@ export async function replaceRelations(
   const asks = links.map(({ target, name }) => ({ target, name, sourcePath }))
   // Neither needs the other: PostgreSQL is asked for both at once.
   const [named, stored] = await Promise.all([
-    links.length === 0 ? [] : resolveAsks(tx, project, asks, { found }),
+    links.length === 0 ? [] : resolveAsks(tx, project, asks, { found, breathe: () => tx.breathe() }),
     isNew ? [] : storedRelations(tx, note.id, -1),
   ])
   const choices = await keepBound(tx, note.id, links, named, stored)
@@ -226,6 +226,8 @@ function withoutFirstFolder(path: string): string {
   return slash < 0 ? '' : path.slice(slash + 1)
 }
 
+const GROUPS_AT_ONCE = 100
+
 async function bindWaiting(
   tx: Transaction,
   project: Project,
@@ -241,7 +243,11 @@ async function bindWaiting(
     const last = waiting.at(-1)
     if (last === undefined) return means !== undefined
     means ??= meansNote(project, note, names)
-    const possible = waiting.filter((relation) => means?.(askOf(relation)))
+    const possible: WaitingRelation[] = []
+    for (const [at, group] of alikeRelations(waiting).entries()) {
+      if (means(askOf(group[0]))) possible.push(...group)
+      if (at % GROUPS_AT_ONCE === 0) await tx.breathe()
+    }
     await bindThoseMeaning(tx, project, note, possible)
     if (waiting.length < WAITING_AT_ONCE) return true
     after = last
@@ -289,14 +295,12 @@ async function bindingsFor(
   relations: readonly WaitingRelation[],
 ): Promise<Binding[]> {
   if (relations.length === 0) return []
-  // Many notes wait for one name, and what it means depends on their folder alone.
-  const groups = [
-    ...Map.groupBy(relations, ({ to_name, source_path }) => `${folderOf(source_path)}\n${to_name}`).values(),
-  ]
+  const groups = alikeRelations(relations)
   const choices = await resolveAsks(
     tx,
     project,
-    groups.map(([relation]) => askOf(relation as WaitingRelation)),
+    groups.map(([relation]) => askOf(relation)),
+    { breathe: () => tx.breathe() },
   )
   return groups.flatMap((group, at) => {
     const choice = choices[at] ?? null
@@ -304,6 +308,12 @@ async function bindingsFor(
     const { note, anchor } = choice
     return group.map(({ from_id, position }) => ({ from_id, position, to_id: note.id, anchor }))
   })
+}
+
+/** Many notes wait for one name, and what it means depends on their folder alone. */
+function alikeRelations(relations: readonly WaitingRelation[]) {
+  const groups = Map.groupBy(relations, ({ to_name, source_path }) => `${folderOf(source_path)}\n${to_name}`)
+  return [...groups.values()] as [WaitingRelation, ...WaitingRelation[]][]
 }
 
 /**

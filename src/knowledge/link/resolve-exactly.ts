@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { NoteRef, Project } from '../note/note.ts'
 import { type Ask, anchorOf, askedId, askedKeys, literalNames } from './ask.ts'
@@ -7,6 +8,8 @@ import { type FoundNames, findExactNames, findExternalIds, findNames, type Named
 
 export interface ResolveOptions extends ChooseOptions {
   found?: FoundLinkNames | undefined
+  /** Gives others their turn; a transaction has its own way. */
+  breathe?: () => Promise<unknown>
 }
 
 /** What is known already of the names that the links of a note can mean. */
@@ -17,6 +20,8 @@ export interface FoundLinkNames extends FoundNames {
 
 // Few enough that their notes, one or two each, are not taken for a crowd.
 const AT_ONCE = 250
+// Names that many notes have are compared with each of the links.
+const COMPARED_AT_ONCE = 5_000
 
 /** For each link of a note the keys of all names that it can mean; none of so many that they are looked up by and by. */
 export function linkKeys(
@@ -57,7 +62,7 @@ async function resolveSome(
   reader: Reader,
   project: Project,
   asks: readonly Ask[],
-  { found, ...options }: ResolveOptions,
+  { found, breathe = () => nextTurn(), ...options }: ResolveOptions,
 ): Promise<Choice[]> {
   const ids = asks.map(askedId).filter((id) => id !== null)
   const byId = ids.length === 0 ? undefined : await notesWithIds(reader, project, ids)
@@ -68,11 +73,18 @@ async function resolveSome(
   const { names, isCrowded } = found ?? (await findNames(reader, project.id, [...new Set(keys.flat())]))
   const index = indexByKey(names)
   if (isCrowded) await addLiteralNames(reader, project, asks, index)
-  return asks.map((ask, at) => {
+  const choices: Choice[] = []
+  let compared = 0
+  for (const [at, ask] of asks.entries()) {
     const note = byId?.get(askedId(ask) ?? '')
-    if (note !== undefined) return { note, anchor: anchorOf(ask) }
-    return choose(project, ask, namesWith(index, keys[at] ?? []), options)
-  })
+    const near = note === undefined ? namesWith(index, keys[at] ?? []) : []
+    choices.push(note === undefined ? choose(project, ask, near, options) : { note, anchor: anchorOf(ask) })
+    compared += near.length
+    if (compared < COMPARED_AT_ONCE) continue
+    compared = 0
+    await breathe()
+  }
+  return choices
 }
 
 async function notesWithIds(reader: Reader, project: Project, ids: readonly string[]): Promise<Map<string, NoteRef>> {

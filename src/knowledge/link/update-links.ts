@@ -56,7 +56,7 @@ async function notMeaning(
   note: Note,
   links: readonly IncomingLink[],
 ): Promise<IncomingLink[]> {
-  const choices = await resolveAsks(tx, project, links.map(askOf), { withRetired: false })
+  const choices = await resolveAsks(tx, project, links.map(askOf), { withRetired: false, breathe: () => tx.breathe() })
   return links.filter((_link, at) => !isChosen(choices[at], note))
 }
 
@@ -106,7 +106,7 @@ async function newNames(
     tx,
     project,
     wishes.map(({ ask }) => ask),
-    { withRetired: false },
+    { withRetired: false, breathe: () => tx.breathe() },
   )
   const names = new Map<string, string>()
   for (const [at, { link, ask }] of wishes.entries()) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { areTwins, nameKey, twinKey } from './name-key.ts'
+import { areTwins, isSameName, nameKey, twinKey } from './name-key.ts'
 import { slug } from './slug.ts'
 
 const CODE_POINT = fc.integer({ min: 0, max: 0x10ffff }).map((code) => String.fromCodePoint(code))
@@ -140,4 +140,9 @@ describe('twins', () => {
       { numRuns: 1000 },
     )
   })
+})
+
+test('names are the same in whatever Unicode form, also where one of them has a form in ASCII', () => {
+  assert.ok(isSameName('caf\u00e9', 'cafe\u0301') && isSameName('K', '\u212a') && isSameName('a', 'a'))
+  assert.ok(!isSameName('a', 'b') && !isSameName(null, '') && !isSameName('\u00e9', 'e'))
 })

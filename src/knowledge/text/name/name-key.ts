@@ -8,6 +8,7 @@ const LONGEST_NAME = 4000
 // Together with a literal name of 500 characters it must fit into an index entry of PostgreSQL: 2,704 bytes.
 const LONGEST_KEY = 300
 const KEPT_OF_LONGER = 200
+const NOT_ASCII = /[^\0-\x7f]/
 
 /**
  * Under which notes are looked up by any of their names. Names with the same slug, names that differ only in case, in
@@ -35,7 +36,10 @@ export function areTwins(path: string, other: string): boolean {
 
 /** Whether two names are the same letters, in whatever Unicode form they were typed. */
 export function isSameName(name: string | null, other: string): boolean {
-  return name === other || (name !== null && name.normalize('NFC') === other.normalize('NFC'))
+  if (name === null || name === other) return name === other
+  // Letters of ASCII have one form; most names are made of nothing else, and one is compared with hundreds.
+  if (!(NOT_ASCII.test(name) || NOT_ASCII.test(other))) return false
+  return name.normalize('NFC') === other.normalize('NFC')
 }
 
 function withoutFileTypes(joined: string): string {
