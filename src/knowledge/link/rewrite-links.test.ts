@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { rewriteLinks } from './rewrite-links.ts'
+import { turnsDuring } from '../../../test/support/turns-during.ts'
+import { atOnce, inTurns } from '../text/steps.ts'
+import { rewritingLinks } from './rewrite-links.ts'
 
 function renamed(body: string, from = 'Old', to = 'new/Name') {
-  return rewriteLinks(body, ({ target, anchor }) => {
+  return atOnce(renaming(body, from, to))
+}
+
+function renaming(body: string, from: string, to: string) {
+  return rewritingLinks(body, ({ target, anchor }) => {
     if (target !== from) return undefined
     return anchor === null ? to : `${to}#${anchor}`
   })
@@ -43,5 +49,14 @@ test('the text after a comment is text', () => {
 test('links without a close, and texts without links, stay byte by byte', () => {
   for (const body of ['', '[[Old', '[[Old]', 'plain\r\rtext', '\\[[Old]]']) {
     assert.deepEqual(renamed(body), { body, count: 0 })
+  }
+})
+
+test('others have their turn while links of a long text are rewritten, whatever it is made of', async () => {
+  for (const piece of ['- [[Old]]\n', '[[Old]]\n\n', '> [[Old]]\n\n', '- a\n  - [[Old]]\n']) {
+    const body = piece.repeat(10_000)
+    const work = inTurns(renaming(body, 'Old', 'New'))
+    assert.ok((await turnsDuring(work)) >= 10)
+    assert.deepEqual(await work, { body: body.replaceAll('Old', 'New'), count: 10_000 })
   }
 })

@@ -1,5 +1,6 @@
-import { textLines } from '../text/body/markdown-blocks.ts'
+import { readingTextLines } from '../text/body/markdown-blocks.ts'
 import { type LinkTarget, readTarget, scanInline } from '../text/body/wikilinks.ts'
+import type { Steps } from '../text/steps.ts'
 
 export interface Rewritten {
   body: string
@@ -10,12 +11,13 @@ export interface Rewritten {
  * Gives links another name, which has the anchor in it. Display texts stay as they are written, as does everything that
  * is no link: code, comments, brackets that are never closed. `newName` answers undefined for a link that shall stay.
  */
-export function rewriteLinks(body: string, newName: (link: LinkTarget) => string | undefined): Rewritten {
+export function* rewritingLinks(body: string, newName: (link: LinkTarget) => string | undefined): Steps<Rewritten> {
   const starts = lineStarts(body)
   let result = ''
   let written = 0
   let count = 0
-  for (const [first, end] of textLines(body)) {
+  for (const [first, end] of yield* readingTextLines(body)) {
+    yield
     const offset = starts[first] ?? body.length
     const text = body.slice(offset, starts[end] ?? body.length)
     for (const span of scanInline(text).links) {

@@ -6,10 +6,11 @@ import { divideAtFirst, literalDivisions } from '../text/body/anchors.ts'
 import { readTarget } from '../text/body/wikilinks.ts'
 import { splitText } from '../text/frontmatter/frontmatter.ts'
 import { slug } from '../text/name/slug.ts'
+import { inTurns } from '../text/steps.ts'
 import { type Ask, askOf } from './ask.ts'
 import { resolveAsks } from './resolve-exactly.ts'
 import type { Choice } from './resolver.ts'
-import { rewriteLinks } from './rewrite-links.ts'
+import { rewritingLinks } from './rewrite-links.ts'
 import { type IncomingLink, linksOfNextNotes } from './store-incoming.ts'
 
 /** One note in which links were rewritten. */
@@ -78,7 +79,8 @@ async function updateNoteLinks(
   if (linking === undefined) return null
   const names = await newNames(tx, project, note, outdated)
   const { head, body } = splitText(linking.content)
-  const rewritten = rewriteLinks(body, ({ name }) => names.get(name))
+  const rewriting = rewritingLinks(body, ({ name }) => names.get(name))
+  const rewritten = await inTurns(rewriting, () => tx.breathe())
   if (rewritten.count === 0) return null
   try {
     await save(linking, head + rewritten.body)

@@ -137,23 +137,22 @@ function isItem({ src, bMarks }: BlockState, line: number): boolean {
 }
 
 /** The lines that hold those texts, counted from 0, the last not included. Text that lies too deep is left out. */
-export function textLines(body: string): [start: number, end: number][] {
+export function* readingTextLines(body: string): Steps<[start: number, end: number][]> {
   const lines: [start: number, end: number][] = []
-  for (const { type, map, content } of tokensOf(withLineFeeds(body))) {
-    const isText = type === 'inline' || (type === 'html_block' && isComment(content))
-    if (isText && map) lines.push(map)
+  const tokens: Token[] = []
+  for (const _step of outermost(withLineFeeds(body), tokens, LIST_LINES)) {
+    for (const { type, map, content } of tokens) {
+      const isText = type === 'inline' || (type === 'html_block' && isComment(content))
+      if (isText && map) lines.push(map)
+      yield
+    }
+    tokens.length = 0
   }
   return lines
 }
 
 function withLineFeeds(body: string): string {
   return body.includes('\r') ? body.replace(/\r\n?/g, '\n') : body
-}
-
-function tokensOf(source: string): Token[] {
-  const tokens: Token[] = []
-  atOnce(outermost(source, tokens, LIST_LINES))
-  return tokens
 }
 
 function textBlock(tokens: Token[], at: number, isQuoted: boolean): TextBlock {
