@@ -3,6 +3,7 @@ import { NAME_KINDS } from '../tables.ts'
 import type { Division } from '../text/body/anchors.ts'
 import { withSlash } from '../text/body/wikilinks.ts'
 import { isSameName } from '../text/name/name-key.ts'
+import { normalForm } from '../text/normal-form.ts'
 import { type Ask, anchorOf, literalsOf, type Reading, readingsOf, verbatim } from './ask.ts'
 import { compareByPath, nearest } from './nearest.ts'
 import type { NamedNote } from './store-names.ts'
@@ -267,7 +268,7 @@ function isForgivenPath(path: string, text: string): boolean {
 }
 
 function fold(text: string): string {
-  return text.normalize('NFC').toLowerCase()
+  return normalForm(text, 'NFC').toLowerCase()
 }
 
 function foldPath(text: string): string {

@@ -146,3 +146,9 @@ test('names are the same in whatever Unicode form, also where one of them has a 
   assert.ok(isSameName('caf\u00e9', 'cafe\u0301') && isSameName('K', '\u212a') && isSameName('a', 'a'))
   assert.ok(!isSameName('a', 'b') && !isSameName(null, '') && !isSameName('\u00e9', 'e'))
 })
+
+test('a name of a million marks is compared in no time', () => {
+  const marks = '\u0301\u0323'.repeat(500_000)
+  assert.ok(!isSameName(`${marks}a`, `${marks}b`) && isSameName(`${marks}e\u0301`, `${marks}\u00e9`))
+  assert.ok(areTwins(`${marks}/a-b.md`, `${marks}/A b.md`))
+})

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { normalForm } from '../normal-form.ts'
 import { KIND, kindOf } from './char-kind.ts'
 import { fileTypeStart } from './file-type.ts'
 import { plainLatin } from './latin.ts'
@@ -39,7 +40,7 @@ export function isSameName(name: string | null, other: string): boolean {
   if (name === null || name === other) return name === other
   // Letters of ASCII have one form; most names are made of nothing else, and one is compared with hundreds.
   if (!(NOT_ASCII.test(name) || NOT_ASCII.test(other))) return false
-  return name.normalize('NFC') === other.normalize('NFC')
+  return normalForm(name, 'NFC') === normalForm(other, 'NFC')
 }
 
 function withoutFileTypes(joined: string): string {
@@ -63,10 +64,10 @@ function foldPath(path: string, splitsCamelCase: boolean): string {
 /** As a slug, but signs that tell names apart stay; where they stand, nothing else divides the words. */
 function fold(text: string, splitsCamelCase: boolean): string {
   const segments: string[] = []
-  for (const raw of text.normalize('NFC').replaceAll('\\', '/').split('/')) {
+  for (const raw of normalForm(text, 'NFC').replaceAll('\\', '/').split('/')) {
     if (raw !== '') segments.push(foldSegment(raw, splitsCamelCase))
   }
-  return segments.join('/').toLowerCase().replaceAll('ς', 'σ').normalize('NFC')
+  return normalForm(segments.join('/').toLowerCase().replaceAll('ς', 'σ'), 'NFC')
 }
 
 const WORD = /[a-z0-9]/
