@@ -36,3 +36,9 @@ test('a hostile glob takes no longer than pattern times text', () => {
   const matches = fileNameGlob('*a'.repeat(100))
   assert.ok(!matches(`${'a'.repeat(255)}b`))
 })
+
+test('a class of hundreds of characters and ranges is one of them, however often each is named', () => {
+  const matches = fileNameGlob(`*[${'z'.repeat(100)}${'c-d'.repeat(50)}-😀]`)
+  for (const end of ['z', 'c', 'd', '-', '😀']) assert.ok(matches(`${'a'.repeat(250)}${end}`), end)
+  for (const end of ['a', 'b', 'e', 'y', '😁']) assert.ok(!matches(`${'z'.repeat(250)}${end}`), end)
+})

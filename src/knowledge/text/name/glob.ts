@@ -32,16 +32,19 @@ function closingBracket(characters: readonly string[], open: number): number {
 
 function oneOf(inside: readonly string[]): (character: string) => boolean {
   const isNegated = inside[0] === '!'
-  const ranges: [from: string, to: string][] = []
+  // Every character of very many names is looked up here.
+  const single = new Set<string>()
+  const ranges: [from: number, to: number][] = []
+  const code = (text: string) => text.codePointAt(0) as number
   for (let at = isNegated ? 1 : 0; at < inside.length; at++) {
     const from = inside[at] as string
-    const isRange = inside[at + 1] === '-' && at + 2 < inside.length
-    ranges.push([from, isRange ? (inside[at + 2] as string) : from])
-    if (isRange) at += 2
+    if (inside[at + 1] === '-' && at + 2 < inside.length) {
+      ranges.push([code(from), code(inside[at + 2] as string)])
+      at += 2
+    } else single.add(from)
   }
-  const code = (text: string) => text.codePointAt(0) as number
-  const isInside = (character: string) =>
-    ranges.some(([from, to]) => code(character) >= code(from) && code(character) <= code(to))
+  const isInRange = (wanted: number) => ranges.some(([from, to]) => wanted >= from && wanted <= to)
+  const isInside = (character: string) => single.has(character) || (ranges.length > 0 && isInRange(code(character)))
   return isNegated ? (character) => !isInside(character) : isInside
 }
 
