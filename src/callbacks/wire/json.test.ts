@@ -293,7 +293,7 @@ test('pretty text is indented', () => {
 
 test('pretty text is not indented where that would make a hundred times as much of it', () => {
   const pretty = (levels: number, values: number) => {
-    const policy = { deep: JSON.parse('['.repeat(levels) + `"[{,"${',1'.repeat(values)}` + ']'.repeat(levels)) }
+    const policy = { deep: JSON.parse(`${'['.repeat(levels)}"[{,"${',1'.repeat(values)}${']'.repeat(levels)}`) }
     const message = readMessage(NamespaceSchema, { name: 'a', policy })
     return { text: writeText(NamespaceSchema, message, { shorthand: true, pretty: true }), json: { name: 'a', policy } }
   }
