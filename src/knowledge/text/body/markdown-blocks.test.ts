@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { blocksByRules, readBlocks } from './markdown-blocks.ts'
+import { turnsDuring } from '../../../../test/support/turns-during.ts'
+import { inTurns } from '../steps.ts'
+import { blocksByRules, readBlocks, readingBlocks } from './markdown-blocks.ts'
 
 function kinds(body: string): string[] {
   return readBlocks(body).map(({ kind, text }) => `${kind}: ${text}`)
@@ -67,4 +69,10 @@ test('a list that is read in parts has the same texts as one that is read whole'
     }),
     { numRuns: 5_000 },
   )
+})
+
+test('others have their turn while the blocks of a long list with nested ones are found', async () => {
+  const reading = inTurns(readingBlocks('- a\n  - b\n'.repeat(10_000)))
+  assert.ok((await turnsDuring(reading)) >= 10)
+  assert.equal((await reading).length, 20_000)
 })

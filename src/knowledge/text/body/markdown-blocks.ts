@@ -76,10 +76,13 @@ function* readingByRules(source: string, listLines = LIST_LINES): Steps<TextBloc
   const blocks: TextBlock[] = []
   const tokens: Token[] = []
   for (const _step of outermost(source, tokens, listLines)) {
+    const known = blocks.length
     addBlocks(blocks, tokens)
     // Those of a long text are a hundred times as large as the text.
     tokens.length = 0
     yield
+    // Hundreds of lines of a list are as many steps.
+    for (let at = known + 1; at < blocks.length; at++) yield
   }
   return blocks
 }
