@@ -1,5 +1,6 @@
 import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Reader } from '../../platform/storage/database.ts'
+import { compareTexts } from '../../platform/text/compare-texts.ts'
 import type { ActiveNamespace } from '../namespace/namespace-policies.ts'
 import type { RunInput } from '../run/run.ts'
 import type { ValidStart } from '../wire/validate-start.ts'
@@ -66,8 +67,4 @@ export async function prepareReplayBatch(
 
 function inputBytes({ completion, callback, searchAttributes }: RunInput): number {
   return completion.length + callback.length + (searchAttributes?.length ?? 0)
-}
-
-function compareTexts(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

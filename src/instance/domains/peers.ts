@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sortInTurns } from '../../platform/clock/sort-in-turns.ts'
 import type { Reader } from '../../platform/storage/database.ts'
+import { compareTexts } from '../../platform/text/compare-texts.ts'
 import type { InstanceSettings } from '../settings.ts'
 import { normaliseDomain } from './normalise-domain.ts'
 import { readCallbackHosts } from './store-callback-hosts.ts'
@@ -37,7 +38,7 @@ export async function readPeers(reader: Reader, settings: InstanceSettings, ownD
   }
   if (sources.includes('callbacks')) await add(await readCallbackHosts(reader, 'accepted'))
   // By code units, which for these names is by bytes.
-  return sortInTurns(peers, (a, b) => (a < b ? -1 : a > b ? 1 : 0))
+  return sortInTurns(peers, compareTexts)
 }
 
 function hostOf(domain: string): string {

@@ -1,3 +1,4 @@
+import { compareTexts } from '../text/compare-texts.ts'
 import type { Addend, ShardAddend } from './database.ts'
 import type { Engine } from './engine.ts'
 import type { SqliteConnection } from './sqlite-connection.ts'
@@ -28,7 +29,7 @@ export class PendingSums {
       amounts.clear()
     }
     const sqlOf = ({ statement }: Sum) => statement.prepared(engine).sql
-    return sums.sort((a, b) => compare(sqlOf(a), sqlOf(b)) || compare(a.name, b.name))
+    return sums.sort((a, b) => compareTexts(sqlOf(a), sqlOf(b)) || compareTexts(a.name, b.name))
   }
 
   /** The same on SQLite, at once. */
@@ -42,8 +43,4 @@ export class PendingSums {
   clear(): void {
     for (const amounts of this.#amounts.values()) amounts.clear()
   }
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

@@ -1,12 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { PERMISSIONS } from '../../platform/auth/permissions.ts'
 import { operation } from '../../platform/http/operation.ts'
+import { compareTexts } from '../../platform/text/compare-texts.ts'
 import type { UsersDeps } from '../deps.ts'
 import { permissionToWire } from '../wire.ts'
 import { PermissionListDocument } from './schema-roles.ts'
 
 export function permissionRoutes(server: FastifyInstance, _deps: UsersDeps): void {
-  const data = PERMISSIONS.toSorted((a, b) => compare(a.group, b.group) || compare(a.name, b.name)).map(
+  const data = PERMISSIONS.toSorted((a, b) => compareTexts(a.group, b.group) || compareTexts(a.name, b.name)).map(
     permissionToWire,
   )
 
@@ -21,8 +22,4 @@ export function permissionRoutes(server: FastifyInstance, _deps: UsersDeps): voi
     schema: { response: { 200: PermissionListDocument } },
     handler: async () => ({ data }),
   })
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }

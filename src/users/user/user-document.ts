@@ -7,6 +7,7 @@ import type { Clock } from '../../platform/clock/clock.ts'
 import { weakETag } from '../../platform/http/answer/etag.ts'
 import type { Reader } from '../../platform/storage/database.ts'
 import { readTallies } from '../../platform/tally/store.ts'
+import { compareTexts } from '../../platform/text/compare-texts.ts'
 import { catalogueOrder } from '../role/catalogue-order.ts'
 import { type HeldRole, RoleCache, readRoles } from '../role/role-cache.ts'
 import { roleTally } from '../role/store-roles.ts'
@@ -138,7 +139,7 @@ async function documentsOf(
   const roleIds = await roleIdsOfUsers(reader, ids)
   const mfa = await usersWithMfa(reader, ids)
   const held = [...(await roles(reader, organizationId, [...new Set([...roleIds.values()].flat())])).values()]
-  held.sort((a, b) => compare(a.role.name, b.role.name) || compare(a.role.id, b.role.id))
+  held.sort((a, b) => compareTexts(a.role.name, b.role.name) || compareTexts(a.role.id, b.role.id))
   return {
     data: users.map((user) =>
       userToWire(user, { roles: rolesOf(user.id, roleIds, held), mfaEnabled: mfa.has(user.id) }, baseUrl, iconProvider),
@@ -166,8 +167,4 @@ async function heldToWire(reader: Reader, held: readonly HeldRole[]): Promise<Wi
 
 function first({ data, included }: UserDocuments): UserDocument {
   return { data: data[0] as WireUser, included }
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
