@@ -1,8 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Note, NoteRef, Project } from '../note/note.ts'
 import { findNoteById } from '../note/store-notes.ts'
 import { splitText } from '../text/frontmatter/frontmatter.ts'
+import { turnAfter } from '../text/steps.ts'
 import { findPhrase, paragraphAt, snippet } from './snippet.ts'
 import { type BacklinkRow, findBacklinks, findMentioning, LINK_ENDS, TYPE_ENDS } from './store-backlinks.ts'
 
@@ -32,8 +32,9 @@ const MOST_MENTIONS = 20
 const SHORTEST_TITLE = 2
 // Of notes behind the first twenty that have the words of a title, but not its signs: "C" for "C++". In UTF-16 units.
 const MOST_LOOKED_THROUGH = 2_000_000
-const NOTES_PER_TURN = 4
 const TEXT_PER_TURN = 200_000
+// To read a note costs as much as to look through so much of one.
+const TEXT_PER_NOTE = TEXT_PER_TURN / 4
 
 export async function backlinksOf(
   reader: Reader,
@@ -89,16 +90,14 @@ async function mentionsOf(reader: Reader, project: Project, note: Note): Promise
   if (note.title.length < SHORTEST_TITLE) return []
   const mentions: Mention[] = []
   let length = 0
-  let lastTurn = 0
+  const breathe = turnAfter(TEXT_PER_TURN)
   for (const [at, id] of (await findMentioning(reader, project, note.id, note.title)).entries()) {
     if (mentions.length === MOST_MENTIONS || (at >= MOST_MENTIONS && length > MOST_LOOKED_THROUGH)) break
-    if (at % NOTES_PER_TURN === 0 || length - lastTurn > TEXT_PER_TURN) {
-      await nextTurn()
-      lastTurn = length
-    }
     // One text at a time: each may be large.
     const other = await findNoteById(reader, id)
-    length += other?.content.length ?? 0
+    const read = other?.content.length ?? 0
+    length += read
+    await breathe(Math.max(read, TEXT_PER_NOTE))
     const place = other === undefined ? null : findPhrase(splitText(other.content).body, note.title)
     if (other === undefined || place === null) continue
     const { external_id, title, permalink, file_path } = other

@@ -246,7 +246,7 @@ async function bindWaiting(
     const possible: WaitingRelation[] = []
     for (const [at, group] of alikeRelations(waiting).entries()) {
       if (means(askOf(group[0]))) possible.push(...group)
-      if (at % GROUPS_AT_ONCE === 0) await tx.breathe()
+      if ((at + 1) % GROUPS_AT_ONCE === 0) await tx.breathe()
     }
     await bindThoseMeaning(tx, project, note, possible)
     if (waiting.length < WAITING_AT_ONCE) return true
