@@ -60,7 +60,8 @@ export async function createBackup(options: BackupOptions): Promise<BackupResult
 
 /** In the place of the database it would take away what a running server writes from then on. */
 function refuseItself(database: string, file: string): void {
-  const own = ['', '-wal', '-shm', '-journal'].map((end) => realpathSync(database) + end)
+  const real = realpathSync(database)
+  const own = ['', '-wal', '-shm', '-journal'].map((end) => real + end)
   if (!own.some((path) => isSameFile(path, file))) return
   throw new AppError('failed_precondition', `${file} belongs to the database itself: choose another name`)
 }

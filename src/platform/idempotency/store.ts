@@ -211,7 +211,8 @@ async function mentioning(reader: Reader, mentions: readonly string[]): Promise<
     .execute()
 }
 
-// Fewer where answers are long, which their number of bytes tells without a look at them: what those mention goes with them, and on SQLite nobody else writes meanwhile.
+// Fewer where answers are long, which their number of bytes tells without a look at them: what those mention goes with them, and on
+// SQLite nobody else writes meanwhile.
 const BATCH_BYTES = 256 * 1024
 
 /** One batch; answers how many were removed: 0 when none is left. */

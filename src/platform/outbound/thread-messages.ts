@@ -96,6 +96,7 @@ export class RequestPack {
 }
 
 export function* unpackRequests({ numbers, ways, bytes }: ToOutboundThread): Generator<ReadyRequest & { id: number }> {
+  const nowMs = sharedMs()
   let from = 0
   for (let at = 0; at < numbers.length; at += REQUEST_NUMBERS) {
     const [id, way, askedAtMs, timeoutMs, maxBodyBytes, isEnough, headBytes, bodyBytes] = numbers.slice(
@@ -108,7 +109,7 @@ export function* unpackRequests({ numbers, ways, bytes }: ToOutboundThread): Gen
       id,
       url,
       filter,
-      waitedMs: sharedMs() - askedAtMs,
+      waitedMs: nowMs - askedAtMs,
       timeoutMs,
       maxBodyBytes,
       isSuccessEnough: isEnough === 1,
