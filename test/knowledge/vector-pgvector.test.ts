@@ -10,6 +10,7 @@ import {
   type StoredVector,
   VectorSource,
 } from '../../src/knowledge/semantic/search/store-vector-source.ts'
+import { ThreadVectorSearch } from '../../src/knowledge/semantic/search/thread-vector-search.ts'
 import { VectorKeeper } from '../../src/knowledge/semantic/search/vector-keeper.ts'
 import { encodeVector } from '../../src/knowledge/semantic/vector-bytes.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
@@ -18,6 +19,7 @@ import { migrate } from '../../src/platform/storage/migrate.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
 import { type PgvectorServer, startPgvectorServer } from '../support/pgvector-server.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { nearestByForce, randomNumbers, randomVector, VectorRows } from './vector-rows.ts'
 
@@ -217,5 +219,19 @@ describe('the search by meaning with pgvector', () => {
         .map(({ noteId }) => noteId),
     )
     assert.equal((await table.state({ projectId: 6, modelId: 1 })).seq, 1)
+  })
+
+  test('is used by a thread that was started while the database was away', async () => {
+    await new VectorRows(db, 8).put(someNotes(3))
+    await using proxy = await startTcpProxy(server.url)
+    const place = { engine: 'postgres', url: proxy.url } as const
+    const options = { place, maxBytes: 1_048_576, clock: new SystemClock(), log: silentLogger() }
+    await using search = new ThreadVectorSearch(options)
+    const ask = () => search.nearest(8, 1, randomVector(D, random), 3)
+    proxy.hangUp()
+    await assert.rejects(ask(), { code: 'unavailable' })
+    proxy.speakAgain()
+    assert.equal((await ask()).length, 3)
+    assert.equal((await table.state({ projectId: 8, modelId: 1 })).seq, 1)
   })
 })

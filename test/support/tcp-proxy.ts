@@ -12,7 +12,9 @@ export interface TcpProxy extends AsyncDisposable {
   addToNext(data: Buffer): void
   /** The server refuses what it is told next with these words in it. */
   garbleNext(words: string): void
-  /** What was held back arrives. */
+  /** Whoever is connected, or connects from here on, is hung up on: as while a server restarts. */
+  hangUp(): void
+  /** What was held back arrives, and who connects is served. */
   speakAgain(): void
 }
 
@@ -20,9 +22,11 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
   const target = new URL(url)
   const sockets = new Set<Socket>()
   let isSilent = false
+  let isHungUp = false
   let added: Buffer | undefined
   let garbled: string | undefined
   const server = createServer((near) => {
+    if (isHungUp) return void near.destroy()
     const far = connect(Number(target.port), target.hostname)
     for (const [socket, other] of [
       [near, far],
@@ -65,8 +69,13 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
     garbleNext(words) {
       garbled = words
     },
+    hangUp() {
+      isHungUp = true
+      for (const socket of sockets) socket.destroy()
+    },
     speakAgain() {
       isSilent = false
+      isHungUp = false
       for (const socket of sockets) socket.resume()
     },
     async [Symbol.asyncDispose]() {

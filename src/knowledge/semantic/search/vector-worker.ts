@@ -1,5 +1,6 @@
 /** The program of the thread that searches vectors. It reads the database over a connection of its own. */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { isConnectionLost } from '../../../platform/storage/storage-errors.ts'
 import { NearTableKeeper } from './near-table-keeper.ts'
 import { NearTable } from './store-near-table.ts'
 import { connectVectors } from './store-vector-connection.ts'
@@ -12,7 +13,7 @@ const { place, maxBytes } = workerData as VectorThreadOptions
 const connection = connectVectors(place)
 const source = new VectorSource(connection)
 const memory = new VectorKeeper(source, maxBytes)
-const ready = openKeeper()
+let opening: Promise<VectorKeeper | NearTableKeeper> | undefined
 
 class GivenUp extends Error {}
 
@@ -26,11 +27,16 @@ async function answer({ id, question, givenUp }: ToVectorThread & { type: 'neare
     if (Atomics.load(givenUp, 0) !== 0) throw new GivenUp()
   }
   try {
-    post({ type: 'found', id, chunks: await (await ready).nearest(question, mayGoOn) })
+    post({ type: 'found', id, chunks: await (await keeper()).nearest(question, mayGoOn) })
   } catch (error) {
     if (error instanceof GivenUp) post({ type: 'given up', id })
     else post({ type: 'failed', id, reason: errorOf(error) })
   }
+}
+
+function keeper(): Promise<VectorKeeper | NearTableKeeper> {
+  opening ??= openKeeper()
+  return opening
 }
 
 /** What cannot be had from an extension of the database is had from memory. */
@@ -40,6 +46,8 @@ async function openKeeper(): Promise<VectorKeeper | NearTableKeeper> {
     return table === null ? memory : new NearTableKeeper({ source, table, memory, onTrouble })
   } catch (error) {
     onTrouble(error)
+    // Nobody refused anything: the next question asks once more.
+    if (isConnectionLost(error)) opening = undefined
     return memory
   }
 }
@@ -53,8 +61,8 @@ function errorOf(error: unknown): Error {
 }
 
 async function stop(): Promise<void> {
-  const keeper = await ready
-  if (keeper instanceof NearTableKeeper) await keeper.close()
+  const opened = await opening
+  if (opened instanceof NearTableKeeper) await opened.close()
   await connection.close()
   port.close()
 }
