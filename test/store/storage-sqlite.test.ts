@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync, renameSync } from 'node:fs'
+import { existsSync, readdirSync, readlinkSync, renameSync, writeFileSync } from 'node:fs'
 import { after, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -8,6 +8,7 @@ import { isAppError } from '../../src/platform/errors/app-error.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
 import type { SqliteDatabase } from '../../src/platform/storage/sqlite.ts'
+import { SqliteConnection } from '../../src/platform/storage/sqlite-connection.ts'
 import { statement } from '../../src/platform/storage/statement.ts'
 import { tempDir } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -333,6 +334,24 @@ describe('the one writer of SQLite', () => {
     const wider = [{ id: 'a', value: 1, extra: null, last: 1 }]
     assert.deepEqual(await db.write((tx) => tx.run(every, {})), wider)
     assert.deepEqual(await db.run(every, {}), wider)
+  })
+
+  const canCount = existsSync('/proc/self/fd')
+  test('a connection that cannot be made keeps no file open', {
+    skip: !canCount && 'open files are not listed here',
+  }, () => {
+    const file = `${tempDir()}/other.db`
+    writeFileSync(file, 'This is no database, but long enough to be taken for one. '.repeat(100))
+    for (const readOnly of [false, true])
+      assert.throws(() => new SqliteConnection(file, { readOnly }), /not a database/)
+    const isOpen = (descriptor: string) => {
+      try {
+        return readlinkSync(`/proc/self/fd/${descriptor}`).startsWith(file)
+      } catch {
+        return false
+      }
+    }
+    assert.deepEqual(readdirSync('/proc/self/fd').filter(isOpen), [])
   })
 
   test('a database that was closed is one file', async () => {

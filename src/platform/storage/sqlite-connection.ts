@@ -19,32 +19,30 @@ const OPEN_WAIT_MS = 5_000
 // Of pages; what does not fit comes from the memory of the operating system.
 const CACHE_KIB = 65_536
 
+interface ConnectionOptions {
+  readOnly: boolean
+  cacheKib?: number
+}
+
 /** One SQLite connection with prepared statements kept by their text, least recently used dropped first. */
 export class SqliteConnection {
   readonly #db: DatabaseSync
   readonly #statements = new Map<string, CachedStatement>()
   #attached: ReadonlyMap<string, string> = new Map()
 
-  constructor(file: string, options: { readOnly: boolean; cacheKib?: number }) {
+  constructor(file: string, options: ConnectionOptions) {
     this.#db = new DatabaseSync(file, {
       readOnly: options.readOnly,
       enableForeignKeyConstraints: true,
       timeout: options.readOnly ? READ_WAIT_MS : OPEN_WAIT_MS,
     })
-    if (!options.readOnly) {
-      this.#db.exec('pragma journal_mode = wal')
-      // Every commit of the log is an fsync; the writer of the database does better.
-      this.#db.exec('pragma synchronous = full')
-      // Anonymization promises that no byte of a person stays behind.
-      this.#db.exec('pragma secure_delete = on')
-      this.#db.exec('pragma journal_size_limit = 67108864')
-      // Pages that change again and again are copied into the file once in so many: as many as the limit above holds.
-      this.#db.exec('pragma wal_autocheckpoint = 16000')
-      // From here on waiting is the writer's: inside SQLite it would stop the event loop.
-      this.#db.exec('pragma busy_timeout = 0')
+    try {
+      this.#setUp(options)
+    } catch (error) {
+      // Nobody else knows of it, and its file would stay open until the process ends.
+      this.#db.close()
+      throw error
     }
-    this.#db.exec(`pragma cache_size = -${options.cacheKib ?? CACHE_KIB}`)
-    this.#db.exec('pragma temp_store = memory')
   }
 
   get inTransaction(): boolean {
@@ -98,6 +96,23 @@ export class SqliteConnection {
     this.#attached = new Map()
     for (const [name, file] of files) this.#db.prepare(`attach database ? as ${name}`).run(file)
     this.#attached = files
+  }
+
+  #setUp({ readOnly, cacheKib = CACHE_KIB }: ConnectionOptions): void {
+    if (!readOnly) {
+      this.#db.exec('pragma journal_mode = wal')
+      // Every commit of the log is an fsync; the writer of the database does better.
+      this.#db.exec('pragma synchronous = full')
+      // Anonymization promises that no byte of a person stays behind.
+      this.#db.exec('pragma secure_delete = on')
+      this.#db.exec('pragma journal_size_limit = 67108864')
+      // Pages that change again and again are copied into the file once in so many: as many as the limit above holds.
+      this.#db.exec('pragma wal_autocheckpoint = 16000')
+      // From here on waiting is the writer's: inside SQLite it would stop the event loop.
+      this.#db.exec('pragma busy_timeout = 0')
+    }
+    this.#db.exec(`pragma cache_size = -${cacheKib}`)
+    this.#db.exec('pragma temp_store = memory')
   }
 
   #prepare(sql: string): CachedStatement {
