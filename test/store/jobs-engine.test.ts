@@ -218,6 +218,29 @@ eachDatabase('the job engine', ({ open, openAgain }) => {
     assert.deepEqual([await bench.rows(), seen], [before, []])
   })
 
+  it('does not begin with a job when the answer to its claim came so late that others may have it', async () => {
+    const clock = new FakeClock()
+    const db = await open()
+    const late: Database = Object.create(db, {
+      run: { value: db.run.bind(db) },
+      write: {
+        value: async (...args: Parameters<Database['write']>) => {
+          const answer = await db.write(...args)
+          await clock.advance(29_000)
+          return answer
+        },
+      },
+    })
+    const kind = jobKind<number>('late')
+    const [slow, other] = [jobBench(late, { clock }), jobBench(db, { clock })]
+    const [seenLate, seen] = [recording(kind, slow.engine), recording(kind, other.engine)]
+    await other.add({ kind, payload: 1 })
+    await slow.turn()
+    assert.deepEqual(seenLate, [])
+    await other.turn()
+    assert.equal(seen.length, 1)
+  })
+
   it('stops within its time even when storage does not answer any more', async () => {
     const db = await open()
     const storage = interruptible(db)

@@ -256,11 +256,11 @@ export class JobEngine {
   }
 
   async #claim(due: Lane[], now: Micros): Promise<void> {
-    const leaseUntil = now + this.#options.leaseMs * MICROS_PER_MS
     const claims = due.map((lane) => ({ lane, limit: lane.kind.concurrency - lane.running }))
     const rows = await this.#db.write(
       async (tx) => {
         const claimed: ClaimedRow[] = []
+        const leaseUntil = this.#clock.now() + this.#options.leaseMs * MICROS_PER_MS
         for (const { lane, limit } of claims) {
           const input = { kind: lane.kind.name, now, limit, owner: this.#owner, leaseUntil }
           claimed.push(...(await tx.run(claimJobs, input)))
@@ -296,8 +296,9 @@ export class JobEngine {
 
   async #workAndSettle(lane: Lane, run: JobRun, log: Logger): Promise<void> {
     const startedMs = this.#clock.elapsedMs()
-    // Claimed while the engine was told to stop: back it goes, untouched.
-    const { outcome, settled, error } = this.#stop === undefined ? await run.work(lane.handler) : UNTOUCHED
+    // Claimed while the engine was told to stop, or so slowly that others may have it by now: back it goes, untouched.
+    const mayStart = this.#stop === undefined && !this.#leases.isEndangered(run)
+    const { outcome, settled, error } = mayStart ? await run.work(lane.handler) : UNTOUCHED
     const kept = outcome !== undefined && (settled || (await this.#settler.settle(run.row, lane.kind.join, outcome)))
     const word = kept ? outcome.kind : 'lost'
     log[word === 'dead' ? 'error' : error === undefined ? 'debug' : 'warn']({ err: error }, `job ${word}`)

@@ -70,6 +70,11 @@ export class LeaseKeeper {
     return false
   }
 
+  /** Whether it is too late to begin with it, or to go on: another process may take it soon. */
+  isEndangered({ leaseUntil }: Pick<HeldLease, 'leaseUntil'>): boolean {
+    return leaseUntil < this.#clock.now() + this.#beatMs * MICROS_PER_MS
+  }
+
   /** Never rejects: a renewal that fails is tried again until the lease runs out. */
   renew(): Promise<void> {
     this.#renewal ??= this.#renewAll().finally(() => {
@@ -81,8 +86,7 @@ export class LeaseKeeper {
   #onTimer(): void {
     // NOTE The next beat does not wait for the answer: storage that hangs must not keep a lease from running out.
     this.#cancelTimer = this.#held.size > 0 ? this.#clock.after(this.#beatMs, () => this.#onTimer()) : undefined
-    const endangered = this.#clock.now() + this.#beatMs * MICROS_PER_MS
-    for (const lease of this.#held) if (lease.leaseUntil < endangered) this.#lose(lease)
+    for (const lease of this.#held) if (this.isEndangered(lease)) this.#lose(lease)
     void this.renew()
   }
 
