@@ -294,7 +294,7 @@ async function refusePending(db: Database): Promise<void> {
 }
 
 function createJobs({ settings, log, clock }: AppOptions, db: Database, metrics: Metrics): JobEngine {
-  const jobMetrics = observeJobs(metrics.registry)
+  const jobMetrics = observeJobs(metrics.registry, clock)
   const jobs = new JobEngine({
     db,
     clock,

@@ -1,5 +1,6 @@
 import { type Clock, MICROS_PER_SECOND } from '../../platform/clock/clock.ts'
 import type { Database } from '../../platform/storage/database.ts'
+import { answeredSoon } from '../../platform/telemetry/answered-soon.ts'
 import { Gauge, type Metrics } from '../../platform/telemetry/metrics.ts'
 import type { Lanes } from '../deliver/lanes.ts'
 import type { BreakerState } from '../destination/breaker.ts'
@@ -28,9 +29,8 @@ export function registerGauges({ db, clock, lanes, metrics }: GaugesOptions): vo
     registers,
     async collect() {
       this.reset()
-      // Storage that is away must not take the other metrics with it: then these are missing.
-      const counts = await runningCounts(db).catch(() => null)
-      if (counts === null) return
+      const counts = await answeredSoon(clock, runningCounts(db))
+      if (counts === undefined) return
       this.set({ state: 'SCHEDULED' }, counts.scheduled)
       this.set({ state: 'BACKING_OFF' }, counts.backingOff)
     },
@@ -43,7 +43,7 @@ export function registerGauges({ db, clock, lanes, metrics }: GaugesOptions): vo
     async collect() {
       // A reset would say that nothing is late.
       this.remove()
-      const at = await firstDueAt(db).catch(() => undefined)
+      const at = await answeredSoon(clock, firstDueAt(db))
       if (at !== undefined) this.set(at === null ? 0 : Math.max(0, clock.now() - at) / MICROS_PER_SECOND)
     },
   })

@@ -1,4 +1,6 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import type { Clock } from '../clock/clock.ts'
+import { answeredSoon } from '../telemetry/answered-soon.ts'
 import type { JobEngineOptions } from './job-engine.ts'
 import type { JobStatistics } from './store-statistics.ts'
 
@@ -9,7 +11,7 @@ export interface JobMetrics {
 }
 
 /** The numbers of one engine in the registry of its server. Kinds are fixed in the code, so the labels are bounded. */
-export function observeJobs(registry: Registry): JobMetrics {
+export function observeJobs(registry: Registry, clock: Clock): JobMetrics {
   const registers = [registry]
   const runs = new Counter({
     name: 'commonplace_job_runs_total',
@@ -29,21 +31,18 @@ export function observeJobs(registry: Registry): JobMetrics {
       runs.inc({ kind, outcome })
       durations.observe({ kind }, durationMs / 1_000)
     },
-    watch: (statistics) => watchQueue(registry, statistics),
+    watch: (statistics) => watchQueue(registry, clock, statistics),
   }
 }
 
-function watchQueue(registry: Registry, statistics: () => Promise<JobStatistics[]>): void {
+function watchQueue(registry: Registry, clock: Clock, statistics: () => Promise<JobStatistics[]>): void {
   let asked: Promise<JobStatistics[]> | null = null
   // Both are collected at the same time: they share one question, and neither tells what the other found the last time.
-  function askOnce(): Promise<JobStatistics[]> {
-    // Storage that is away must not take the other metrics with it: then these are missing.
-    asked ??= statistics()
-      .catch(() => [])
-      .finally(() => {
-        asked = null
-      })
-    return asked
+  async function askOnce(): Promise<JobStatistics[]> {
+    asked ??= statistics().finally(() => {
+      asked = null
+    })
+    return (await answeredSoon(clock, asked)) ?? []
   }
   new Gauge({
     name: 'commonplace_jobs_first_due_timestamp_seconds',
