@@ -40,7 +40,10 @@ export async function blankMentions(
   const wanted = texts.map(foldedText)
   for (let after: AuditPosition | undefined; ; ) {
     const rows = await nextEvents(tx, organizationId, 'action', action, after)
-    const found = rows.filter(({ changes }) => wanted.some((text) => foldedText(changes).includes(text)))
+    const found = rows.filter(({ changes }) => {
+      const folded = foldedText(changes)
+      return wanted.some((text) => folded.includes(text))
+    })
     for (const [changes, positions] of byBlankedChanges(found)) {
       await tx.query.updateTable('audit_events').set({ changes }).where('position', 'in', positions).execute()
     }

@@ -2,10 +2,15 @@ import { hash } from 'node:crypto'
 import { parseId } from '../ids/uuid.ts'
 import { foldedText } from '../text/folded-text.ts'
 
+const SIGNS = new Set(Array.from(`"'<>(),;:`, (sign) => sign.charCodeAt(0)))
 // What stands between addresses, in a sentence or a list. An address may hold all of these but blanks, as o'brien@ does: both are tried.
-const BETWEEN = [/\s+/, /[\s"'<>(),;:]+/]
+const BETWEEN = [isBlank, (code: number) => SIGNS.has(code) || isBlank(code)]
 
 const MOST_MENTIONS = 1_000
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d) || (code >= 0xa0 && /\s/.test(String.fromCharCode(code)))
+}
 
 export function userMention(id: string): string {
   return `user ${id}`
@@ -54,20 +59,30 @@ export function mentionsIn(body: string): string[] | null {
 }
 
 /**
- * The rules of addresses do not matter here: something, `@`, something. Cut into pieces, because an expression that looks for
- * this in a long text without `@` would look through the rest of it from every character.
+ * The rules of addresses do not matter here: something, `@`, something. From each `@` outwards, because an expression that looks for
+ * this would look through the rest of a long text from every character.
  */
-function* emailsIn(text: string): Generator<string> {
-  if (!text.includes('@')) return
-  for (const between of BETWEEN) {
-    for (const word of new Set(text.split(between))) {
-      if (!word.includes('@')) continue
-      const parts = word.split('@')
-      for (let at = 0; at + 1 < parts.length; at++) {
-        if (parts[at] === '' || parts[at + 1] === '') continue
-        yield `${parts[at]}@${parts[at + 1]}`
-        at++
-      }
+export function* emailsIn(text: string): Generator<string> {
+  for (const isBetween of BETWEEN) {
+    let end = 0
+    for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', end)) {
+      let start = at
+      while (start > end && !isBetween(text.charCodeAt(start - 1))) start--
+      end = at
+      while (end < text.length && !isBetween(text.charCodeAt(end))) end++
+      yield* emailsInWord(text.slice(start, end))
     }
+  }
+}
+
+/** Of `a@b@c` the first: what stands between two signs is one half of one address. */
+function* emailsInWord(word: string): Generator<string> {
+  let start = 0
+  for (let at = word.indexOf('@'); at !== -1; at = word.indexOf('@', start)) {
+    const next = word.indexOf('@', at + 1)
+    const end = next === -1 ? word.length : next
+    const isEmail = at > start && end > at + 1
+    if (isEmail) yield word.slice(start, end)
+    start = isEmail ? end + 1 : at + 1
   }
 }
