@@ -66,6 +66,12 @@ test('a server that cannot be used for now is unavailable, whatever the reason i
   }
 })
 
+test('a server to which no connection can be opened for now is away, also when this process has too many files open', () => {
+  for (const code of ['ECONNREFUSED', 'EHOSTDOWN', 'ENETDOWN', 'EMFILE', 'ENFILE', 'ENOBUFS', 'EAGAIN']) {
+    assert.ok(isAppError(toStorageError(postgresError(code)), 'unavailable'), code)
+  }
+})
+
 test('certificates that expired or are not known are an outage, too', () => {
   for (const code of ['CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'ERR_TLS_CERT_ALTNAME_INVALID']) {
     assert.ok(isAppError(toStorageError(postgresError(code)), 'unavailable'), code)

@@ -39,8 +39,15 @@ const LOST_CODES = new Set([
   'ETIMEDOUT',
   'EPIPE',
   'EHOSTUNREACH',
+  'EHOSTDOWN',
   'ENETUNREACH',
+  'ENETDOWN',
   'ENOENT',
+  // This process, or the machine, has no more files to open or no memory for a socket; a local socket may have too many waiting.
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'EAGAIN',
 ])
 // Certificates that expired, or are not those that are known, on this side or the other.
 const TLS_CODES = /^(CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|ERR_OSSL_)/
