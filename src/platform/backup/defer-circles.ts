@@ -12,7 +12,8 @@ export async function deferCircles(tx: Transaction, tables: readonly CatalogTabl
     from pg_constraint
     join pg_class child on child.oid = conrelid
     join pg_class parent on parent.oid = confrelid
-    where contype = 'f' and not condeferrable and child.relnamespace = current_schema()::regnamespace
+    join pg_namespace on pg_namespace.oid = child.relnamespace
+    where contype = 'f' and not condeferrable and nspname = current_schema()
   `.execute(tx.query)
   const place = new Map(tables.map(({ name }, index) => [name, index]))
   const backward = rows.filter(({ child, parent }) => {

@@ -96,11 +96,30 @@ async function createMigrationsTable(tx: Transaction): Promise<void> {
 }
 
 async function hasMigrationsTable(db: Reader): Promise<boolean> {
-  const { rows } =
-    db.engine === 'sqlite'
-      ? await sql`select 1 from sqlite_master where type = 'table' and name = 'schema_migrations'`.execute(db.query)
-      : await sql`select 1 where to_regclass('schema_migrations') is not null`.execute(db.query)
+  if (db.engine === 'postgres') return hasPostgresMigrationsTable(db)
+  const { rows } = await sql`select 1 from sqlite_master where type = 'table' and name = 'schema_migrations'`.execute(
+    db.query,
+  )
   return rows.length > 0
+}
+
+/** Others have a table of that name, too. One in a schema behind ours is not in the way. */
+async function hasPostgresMigrationsTable(db: Reader): Promise<boolean> {
+  const { rows } = await sql<{ isOurs: boolean; isInTheWay: boolean }>`
+    select nspname = current_schema() as "isInTheWay", 3 = (
+      select count(*) from pg_attribute
+      where attrelid = found.oid and attname in ('number', 'name', 'applied_at') and not attisdropped
+    ) as "isOurs"
+    from pg_class found join pg_namespace on pg_namespace.oid = relnamespace
+    where found.oid = to_regclass('schema_migrations')`.execute(db.query)
+  const [table] = rows
+  if (table?.isInTheWay && !table.isOurs) {
+    throw new AppError(
+      'failed_precondition',
+      'The database has a table schema_migrations of another program: choose another database, or a schema of its own for Commonplace',
+    )
+  }
+  return table?.isOurs === true
 }
 
 function appliedMigrations(db: Reader): Promise<{ number: number; name: string }[]> {

@@ -5,7 +5,8 @@ import type { Logger } from '../logging/logger.ts'
 import { SESSION_SETTINGS } from './postgres-session.ts'
 import type { Signals } from './signals.ts'
 
-export const SIGNAL_CHANNEL = 'commonplace'
+/** As SQL. Channels are of the whole database, in which another installation may have another schema. */
+export const SIGNAL_CHANNEL = `case when current_schema() <> 'public' then 'commonplace_' || md5(current_schema()) else 'commonplace' end`
 
 const FIRST_RECONNECT_MS = 100
 const LONGEST_RECONNECT_MS = 5_000
@@ -84,7 +85,8 @@ export class PostgresListener {
     // NOTE A client that is ended while it connects never settles `connect`.
     await Promise.race([client.connect(), once(ended, 'abort')])
     await client.query(SESSION_SETTINGS)
-    await client.query(`listen ${SIGNAL_CHANNEL}`)
+    const { rows } = await client.query<{ channel: string }>(`select ${SIGNAL_CHANNEL} as channel`)
+    await client.query(`listen ${rows[0]?.channel}`)
   }
 
   /** Until the connection is gone. One that fails without a word is found out by a question from time to time. */

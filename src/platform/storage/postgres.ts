@@ -210,7 +210,7 @@ export class PostgresDatabase implements Database {
       const value = await work(tx)
       await begun
       for (const { topic, body } of tx.signals) {
-        await ask({ text: 'select pg_notify($1, $2)', values: [SIGNAL_CHANNEL, JSON.stringify([topic, body])] })
+        await ask({ text: `select pg_notify(${SIGNAL_CHANNEL}, $1)`, values: [JSON.stringify([topic, body])] })
       }
       // NOTE Last of all: whoever adds to the same shard waits from here on, until this change is on disk.
       await tx.writeSums()
