@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, existsSync, readdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { sql } from 'kysely'
@@ -69,6 +69,19 @@ eachDatabase('backup and restore', ({ engine, open, placeOf }) => {
       await using copy = await openDatabase({ ...place, clock, log })
       assert.equal((await contentsOf(copy)).installation?.length, made.rows.installation)
     })
+
+    const linked = async () => {
+      const db = await open()
+      const [dataDir, disk, file] = [tempDir(), tempDir(), join(tempDir(), 'backup')]
+      await createBackup({ db, file, clock, format })
+      symlinkSync(join(disk, 'large.db'), join(dataDir, SQLITE_FILE))
+      await restoreBackup({ file, dataDir, clock, log })
+      assert.equal(readlinkSync(join(dataDir, SQLITE_FILE)), join(disk, 'large.db'))
+      assert.deepEqual(readdirSync(disk), ['large.db'])
+      await using copy = await openDatabase({ dataDir, clock, log })
+      assert.deepEqual(await contentsOf(copy), await contentsOf(db))
+    }
+    if (engine === 'sqlite') test(`a restore of ${format} into a link fills what the link leads to`, linked)
 
     test(`a backup as ${format} is for its owner only and replaces nothing unless told to`, async () => {
       const db = await open()

@@ -1,5 +1,5 @@
-import { mkdirSync, renameSync, rmSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { lstatSync, mkdirSync, readlinkSync, renameSync, rmSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import type { Transaction } from '../storage/database.ts'
 import { migrate } from '../storage/migrate.ts'
 import { MIGRATIONS, type Migration } from '../storage/migrations/index.ts'
@@ -18,15 +18,17 @@ import type { RestoreOptions, RestoreResult } from './restore-options.ts'
 import { takeSqliteBackup } from './sqlite-backup-file.ts'
 import { foldLog } from './sqlite-snapshot.ts'
 
-// Inside the data directory, because a rename must not cross disks. Whoever holds the lock may clear it away.
+// Beside the database, because a rename must not cross disks. Whoever holds the lock may clear it away.
 const WORKSHOP = '.restoring'
+// As the system allows; who writes to a link that leads to itself is told so.
+const MOST_LINKS = 40
 
 /** Builds the database under another name and puts it in place when it is complete, verified and on disk. */
 export async function restoreSqlite(options: RestoreOptions, format: BackupFormat): Promise<RestoreResult> {
   const { dataDir, onProgress, migrations: known = MIGRATIONS } = options
-  const target = join(dataDir, SQLITE_FILE)
+  const target = behindLinks(join(dataDir, SQLITE_FILE))
   await refuseNonEmpty(target, known)
-  const workshop = join(dataDir, WORKSHOP)
+  const workshop = join(dirname(target), WORKSHOP)
   rmSync(workshop, { recursive: true, force: true })
   mkdirSync(workshop, { mode: 0o700 })
   const cleanUp = removeOnInterrupt([workshop])
@@ -42,13 +44,22 @@ export async function restoreSqlite(options: RestoreOptions, format: BackupForma
     // Of what was here before; the server makes a new one.
     for (const end of ['', '-wal', '-shm']) rmSync(join(dataDir, `${SEARCH_FILE}${end}`), { force: true })
     renameSync(built, target)
-    flushDirectory(dataDir)
+    flushDirectory(dirname(target))
     return { format, ...contents }
   } catch (error) {
     throw fileTrouble(target, 'written', error)
   } finally {
     cleanUp()
   }
+}
+
+/** The database may be a link to another disk, on which there may be nothing yet. */
+function behindLinks(file: string): string {
+  let place = file
+  for (let links = 0; links < MOST_LINKS && lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink(); links++) {
+    place = resolve(dirname(place), readlinkSync(place))
+  }
+  return place
 }
 
 async function build(
