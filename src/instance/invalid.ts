@@ -11,11 +11,12 @@ export interface FieldProblem {
   code: string
 }
 
-const MOST_SHOWN = 100
+/** Nobody reads more, and finding more takes time from others. */
+export const MOST_PROBLEMS = 100
 
-/** 422 with every problem, in words and by member. `extra` are further members of the body. */
+/** 422 with the problems, in words and by member. `extra` are further members of the body. */
 export function invalid(problems: readonly FieldProblem[], extra: object = {}): AppError {
-  const shown = problems.slice(0, MOST_SHOWN)
+  const shown = problems.slice(0, MOST_PROBLEMS)
   const details: Record<string, { error: string; description: string }[]> = Object.create(null)
   for (const { field, text, code } of shown) {
     const name = field === '' ? 'base' : field

@@ -85,6 +85,16 @@ describe('a merge patch over the stored values', () => {
     for (const body of [null, 5, 'x', [], [{}]]) assert.equal(patchSettings(stored({}), body).problems.length, 1)
   })
 
+  test('of a patch full of keys that are none it looks at no more than are told', () => {
+    const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`titel${index}`, index]))
+    for (const patch of [many, { contact: many }, { contact: many, ...many }]) {
+      assert.equal(patchSettings(stored({}), patch).problems.length, 100)
+    }
+    const { problems, given } = patchSettings(stored({}), { limits: many })
+    assert.deepEqual(problems, [{ field: 'limits', text: 'must have at most 100 members', code: 'ERR_TOO_LONG' }])
+    assert.deepEqual(given, [])
+  })
+
   test('whatever the patch, it ends, and only known keys are stored', () => {
     fc.assert(
       fc.property(

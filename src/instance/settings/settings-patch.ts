@@ -2,7 +2,7 @@
 import { MASK } from '../../platform/config/mask-secrets.ts'
 import { nearest } from '../../platform/config/nearest.ts'
 import { type GroupSetting, isRecord, memberOf, type Setting, secretBehind } from '../../platform/config/setting.ts'
-import type { FieldProblem } from '../invalid.ts'
+import { type FieldProblem, MOST_PROBLEMS } from '../invalid.ts'
 import { SETTINGS_ROOT } from './setting-keys.ts'
 
 /** Values by key, as they were given; `null` says that a key has none, whatever the file says. */
@@ -12,6 +12,7 @@ export interface Patched {
   stored: StoredValues
   /** Keys that are given a value. */
   given: readonly string[]
+  /** The first of them. */
   problems: readonly FieldProblem[]
 }
 
@@ -24,8 +25,9 @@ export function patchSettings(stored: StoredValues, patch: unknown): Patched {
 
   function patchGroup(group: GroupSetting, patched: unknown, path: string): void {
     if (!isRecord(patched)) return void problems.push(notAnObject(path))
-    for (const [key, value] of Object.entries(patched)) {
-      const member = memberOf(group, key)
+    for (const key of Object.keys(patched)) {
+      if (problems.length >= MOST_PROBLEMS) return
+      const [member, value] = [memberOf(group, key), patched[key]]
       const at = path === '' ? key : `${path}.${key}`
       if (member === undefined) problems.push(unknownKey(group, at, key))
       else if (value === null) drop(at)
@@ -37,6 +39,8 @@ export function patchSettings(stored: StoredValues, patch: unknown): Patched {
 
   function patchMap(patched: unknown, key: string): void {
     if (!isRecord(patched)) return void problems.push(notAnObject(key))
+    // No map knows as many keys: each of the others would be judged for a problem of its own.
+    if (Object.keys(patched).length > MOST_PROBLEMS) return void problems.push(tooMany(key))
     const below = next.get(key)
     const entries = Object.entries({ ...(isRecord(below) ? below : {}), ...patched }).filter(([, one]) => one !== null)
     if (entries.length === 0) drop(key)
@@ -61,6 +65,10 @@ export function patchSettings(stored: StoredValues, patch: unknown): Patched {
 
 function notAnObject(field: string): FieldProblem {
   return { field, text: field === '' ? 'The request body must be an object' : 'must be an object', code: 'ERR_TYPE' }
+}
+
+function tooMany(field: string): FieldProblem {
+  return { field, text: `must have at most ${MOST_PROBLEMS} members`, code: 'ERR_TOO_LONG' }
 }
 
 const LONGEST_SHOWN = 100
