@@ -214,6 +214,44 @@ test('a handler may stream, and the stream is compressed for whoever takes it', 
   }
 })
 
+test('a stream is not made for HEAD, which is told what GET would be', async () => {
+  let made = 0
+  async function* pieces() {
+    for (; made < 100; made++) yield 'a piece\n'
+  }
+  const streams: Readable[] = []
+  await using platform = await startPlatform({
+    routes(server) {
+      for (const type of ['text/csv', 'text/event-stream']) {
+        echo(server, {
+          access: 'public',
+          url: `/${type}`,
+          operationId: type,
+          surface: 'platform',
+          schema: { response: { 200: { contentType: type, description: 'Pieces' } } },
+          handler: (_request, reply) => reply.type(type).send(streams[streams.push(Readable.from(pieces())) - 1]),
+        })
+      }
+    },
+  })
+  const told = async (method: string, path: string, coding: string) => {
+    const response = await fetch(platform.url + path, { method, headers: { 'accept-encoding': coding } })
+    await response.text()
+    const headers = ['content-type', 'content-encoding', 'content-length', 'vary'].map((name) =>
+      response.headers.get(name),
+    )
+    return [response.status, ...headers]
+  }
+  for (const path of ['/text/csv', '/text/event-stream']) {
+    for (const coding of ['identity', 'gzip', 'br']) {
+      made = 0
+      const head = await told('HEAD', path, coding)
+      assert.deepEqual([made, streams.at(-1)?.destroyed], [0, true], `${path} ${coding}`)
+      assert.deepEqual(await told('GET', path, coding), head)
+    }
+  }
+})
+
 test('mistakes in a declaration are refused at once', async () => {
   await using platform = await startPlatform()
   assert.throws(

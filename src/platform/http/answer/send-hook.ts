@@ -31,17 +31,17 @@ export function sendHook({ surface, etag }: SendOptions): onSendHookHandler<unkn
         return done(null, noBody(request))
       }
     }
-    if (!isPackable) return done(null)
-    const coding = codingFor(request.headers['accept-encoding'])
-    if (coding === null) return done(null)
+    const coding = isPackable ? codingFor(request.headers['accept-encoding']) : null
     if (isWhole) {
+      if (coding === null) return done(null)
       compress(payload, coding, (error, packed) => {
         if (error === null) reply.header('content-encoding', coding).removeHeader('content-length')
         done(error, packed)
       })
     } else if (isReadable(payload)) {
-      reply.header('content-encoding', coding).removeHeader('content-length')
-      done(null, compressStream(payload, coding))
+      if (coding !== null) reply.header('content-encoding', coding).removeHeader('content-length')
+      if (request.method === 'HEAD') done(null, unread(payload))
+      else done(null, coding === null ? payload : compressStream(payload, coding))
     } else done(null)
   }
 }
@@ -67,6 +67,12 @@ function useWantedType(request: FastifyRequest, reply: FastifyReply): void {
  */
 function noBody({ method }: FastifyRequest): Readable | null {
   return method === 'HEAD' ? Readable.from([]) : null
+}
+
+/** Nobody reads it, yet Fastify's hook would have all of it made. */
+function unread(stream: Readable): Readable {
+  stream.on('error', () => {}).destroy()
+  return Readable.from([])
 }
 
 function isReadable(payload: unknown): payload is Readable {
