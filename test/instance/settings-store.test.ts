@@ -96,6 +96,42 @@ eachDatabase('settings of the instance', ({ open, openAgain }) => {
     assert.equal((await keeper.current()).translation.api_key, 'very-secret')
   })
 
+  test('a key is sent to another address by who gives it only', async () => {
+    const db = await open()
+    const { settings, operator } = await adminWorld(db)
+    const translation = (patch: object | null) => settings.patch(operator, { translation: patch })
+    const refused = async (patch: object) => Object.keys(await refusal(translation(patch))).join()
+    const elsewhere = { endpoint: 'http://elsewhere.example.org' }
+    await translation({ provider: 'deepl', api_key: 'very-secret' })
+    assert.equal(await refused(elsewhere), 'translation.endpoint')
+    assert.equal(await refused({ ...elsewhere, api_key: '***' }), 'translation.endpoint')
+    await assert.rejects(translation(elsewhere), /endpoint needs translation\.api_key in the same request/)
+    await translation({ ...elsewhere, api_key: 'very-secret' })
+    await translation({ ...elsewhere, api_key: '***', plan: 'pro' })
+    assert.equal(await refused({ provider: 'libretranslate' }), 'translation.provider')
+    await translation({ provider: null })
+    await translation({ endpoint: 'http://another.example.org' })
+    assert.equal(await refused({ provider: 'deepl' }), 'translation.provider')
+    await translation({ provider: 'deepl', endpoint: null })
+    await translation({ ...elsewhere, api_key: '' })
+    await translation(null)
+  })
+
+  test('a key of the settings file is sent to addresses of the settings file only', async () => {
+    const db = await open()
+    const yaml =
+      'instance: { translation: { provider: deepl, endpoint: "https://a.example.org", api_key: very-secret } }'
+    const { settings, operator } = await adminWorld(db, { yaml })
+    const translation = (patch: object) => settings.patch(operator, { translation: patch })
+    const elsewhere = { endpoint: 'http://elsewhere.example.org' }
+    assert.deepEqual(await refusal(translation(elsewhere)), { 'translation.endpoint': 'ERR_FIXED' })
+    await translation({ ...elsewhere, api_key: 'of-my-own' })
+    assert.deepEqual(await refusal(translation({ api_key: null })), { 'translation.api_key': 'ERR_INVALID' })
+    await translation({ api_key: '' })
+    assert.deepEqual(await refusal(translation({ api_key: null })), { 'translation.api_key': 'ERR_INVALID' })
+    await translation({ api_key: null, endpoint: null })
+  })
+
   test('what is shown can be sent back without any effect', async () => {
     const db = await open()
     const { settings, operator } = await adminWorld(db, {

@@ -61,7 +61,7 @@ eachPublicWorld('translation languages', (world) => {
     provider.answers = { ...LIBRE, ...DEEPL, '/v2/languages?type=source': [{ language: 'FR' }] }
     await world().set({ translation: { api_key: 'two' } })
     assert.deepEqual(Object.keys(await languages()), ['fr', 'und'])
-    await world().set({ translation: { provider: 'libretranslate' } })
+    await world().set({ translation: { provider: 'libretranslate', api_key: 'two' } })
     assert.deepEqual(await languages(), LIBRE_LIST)
     await world().set({ translation: null })
     assert.deepEqual(await languages(), {})

@@ -55,7 +55,8 @@ export function settingsRoutes(
       ...under(PATH),
       operationId: 'UpdateInstanceSettings',
       summary: 'Change settings of the instance',
-      description: 'What is absent stays. A key that the environment fixes cannot be changed.',
+      description:
+        'What is absent stays. A key that the environment fixes cannot be changed. Another `translation.endpoint` or `translation.provider` needs `translation.api_key` in the same request where there is one.',
       ...admin,
       takes: { [MERGE_PATCH]: { ...SettingsPatch } },
       schema: { body: SettingsPatch, response: { 200: SettingsDocument } },

@@ -8,10 +8,11 @@ import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import type { InstanceChanges } from '../changes.ts'
 import { findContactUser } from '../contact/store-contact.ts'
-import { type FieldProblem, invalid, invalidField } from '../invalid.ts'
+import { type FieldProblem, invalid, invalidField, refuseProblems } from '../invalid.ts'
 import type { InstanceSettings } from '../settings.ts'
 import { settingChanges } from './audited-settings.ts'
 import { layOver } from './effective-settings.ts'
+import { keyAddressProblem } from './key-address.ts'
 import { isFixed, SETTING_KEYS, SETTINGS_ROOT } from './setting-keys.ts'
 import type { SettingsKeeper } from './settings-keeper.ts'
 import { patchSettings, type StoredValues } from './settings-patch.ts'
@@ -53,7 +54,7 @@ export class SettingsService {
     const { clock, cipher, keeper, changes } = this.#options
     const settings = await changes.write(async (tx) => {
       const { usable: stored, settings: before } = await keeper.read(tx)
-      const { stored: next, settings: after } = this.#judge(stored, patch)
+      const { stored: next, settings: after } = this.#judge(stored, before, patch)
       await refuseUnknownContact(tx, before, after)
       await writeStored(tx, cipher, stored, next, clock.now())
       const changed = settingChanges(before, after)
@@ -65,7 +66,11 @@ export class SettingsService {
     return shown(settings)
   }
 
-  #judge(stored: StoredValues, patch: unknown): { stored: StoredValues; settings: InstanceSettings } {
+  #judge(
+    stored: StoredValues,
+    before: InstanceSettings,
+    patch: unknown,
+  ): { stored: StoredValues; settings: InstanceSettings } {
     const { settings, sources } = this.#options.keeper.given
     const patched = patchSettings(stored, patch)
     const fixed = patched.given.filter((key) => isFixed(sources, key)).map((key) => fixedKey(key, stored.has(key)))
@@ -73,6 +78,7 @@ export class SettingsService {
     const wrong = 'problems' in effective ? effective.problems.map(toFieldProblem) : []
     const problems = [...patched.problems, ...fixed, ...wrong]
     if (problems.length > 0 || 'problems' in effective) throw invalid(problems)
+    refuseProblems([keyAddressProblem(before.translation, effective.settings.translation, patched)])
     return { stored: patched.stored, settings: effective.settings }
   }
 }
