@@ -12,7 +12,7 @@ import { ServiceAccountService } from '../../src/users/credential/service-accoun
 import { resolveRole } from '../../src/users/index.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { type Identity, installed } from '../support/identity.ts'
+import { type Identity, installed, session } from '../support/identity.ts'
 
 const DAY = 86_400 * MICROS_PER_SECOND
 
@@ -90,6 +90,27 @@ eachDatabase('keys and tokens', ({ open }) => {
     assert.equal((await keys.update(narrow, ada.id, { id: wide.id, name: 'still wide' })).scopes, null)
     assert.deepEqual((await keys.update(narrow, ada.id, { id: wide.id, scopes: ['admin'] })).scopes, ['admin'])
     await assert.rejects(keys.update(operator, ada.id, { id: key.id, scopes: ['flying'] }), { message: /flying/ })
+  })
+
+  test('a session makes a key or token of its own user within ten minutes of the sign-in, and no later', async () => {
+    const identity = await world(await open(), '2027-12-01T00:00:00Z')
+    const { operator, credentials, serviceAccounts, clock, administratorId: userId } = identity
+    const { id: credentialId } = await session(identity)
+    const inSession: Principal = { ...operator, kind: 'user', userId, method: 'cookie', credentialId }
+    const robot = await serviceAccounts.create(operator, { email: 'robots@example.org' })
+    const key = { userId, name: 'x', scopes: null }
+    const making = (by: Principal) => [
+      () => credentials.createApplicationKey(by, key),
+      () => credentials.createKeyPair(by, key),
+      () => credentials.createToken(by, { ...key, expiresAt: clock.now() + DAY }),
+    ]
+    await (clock as FakeClock).advance(599_000)
+    for (const make of making(inSession)) await make()
+    await (clock as FakeClock).advance(2_000)
+    const refusal = { code: 'permission_denied', message: /^Sign in again/ }
+    for (const make of making(inSession)) await assert.rejects(make(), refusal)
+    for (const make of making({ ...inSession, method: 'token' })) await make()
+    await credentials.createApplicationKey(inSession, { ...key, userId: robot.id })
   })
 
   test('a disabled owner gets no new key', async () => {

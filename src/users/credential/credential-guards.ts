@@ -5,8 +5,18 @@ import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { refuseEscalation } from '../guards.ts'
 import { requireUser } from '../look-up.ts'
 import { permissionsOfUser } from '../role/store-roles.ts'
+import { requireRecentSignIn } from '../sign-in/recent-authentication.ts'
+import type { ApplicationKey } from './credential.ts'
 
 type Scopes = readonly PermissionName[] | null
+
+/** A key outlives the session it is made in, and needs no sign-in for what a session needs one for. */
+export async function judgeNewKey(tx: Transaction, principal: Principal, key: ApplicationKey): Promise<void> {
+  const { userId, scopes, createdAt } = key
+  await refuseDisabledOwner(tx, principal, userId)
+  if (userId === principal.userId) await requireRecentSignIn(tx, principal, createdAt)
+  await refuseWiderKey(tx, principal, userId, scopes)
+}
 
 /**
  * Nobody makes a key that can do more than its maker: a narrowed token must not mint a full one, and whoever manages
@@ -28,7 +38,7 @@ export async function refuseWiderKey(
   )
 }
 
-export async function refuseDisabledOwner(tx: Transaction, principal: Principal, userId: UserId): Promise<void> {
+async function refuseDisabledOwner(tx: Transaction, principal: Principal, userId: UserId): Promise<void> {
   const owner = await requireUser(tx, principal, userId)
   if (owner.status === 'Disabled') throw new AppError('invalid_argument', `User ${userId} is disabled`)
 }

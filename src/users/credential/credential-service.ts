@@ -18,7 +18,7 @@ import {
   parseExpiry,
   parseScopes,
 } from './credential.ts'
-import { refuseDisabledOwner, refuseWiderKey } from './credential-guards.ts'
+import { judgeNewKey } from './credential-guards.ts'
 import { allApiKeys, deleteApiKey, insertApiKey } from './store-api-keys.ts'
 import { allOwned, deleteOwned, insertAccessToken, insertApplicationKey } from './store-credentials.ts'
 
@@ -64,8 +64,7 @@ export class CredentialService {
     const secret = mintAccessToken()
     const token = newAccessToken({ ...parseKey(input), now }, parseExpiry(input.expiresAt, now), secret)
     await this.#options.db.write(async (tx) => {
-      await refuseDisabledOwner(tx, principal, token.userId)
-      await refuseWiderKey(tx, principal, token.userId, token.scopes)
+      await judgeNewKey(tx, principal, token)
       await insertAccessToken(tx, token, secret)
       await auditCreated(tx, principal, 'token.created', 'personal_access_tokens', token, client)
     })
@@ -139,8 +138,7 @@ async function storeApplicationKey(
   secret: MintedSecret,
   client?: ClientInfo,
 ): Promise<void> {
-  await refuseDisabledOwner(tx, principal, key.userId)
-  await refuseWiderKey(tx, principal, key.userId, key.scopes)
+  await judgeNewKey(tx, principal, key)
   await insertApplicationKey(tx, key, secret)
   await auditCreated(tx, principal, 'key.created', 'application_keys', key, client)
 }

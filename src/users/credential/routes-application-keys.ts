@@ -40,13 +40,13 @@ export function applicationKeyRoutes(server: FastifyInstance, deps: UsersDeps): 
     }
   }
 
-  function createRoute({ url, pathFields, name, what, access, ownerOf }: Particulars): void {
+  function createRoute({ url, pathFields, name, what, access, ownerOf }: Particulars, condition = ''): void {
     operation(server, {
       method: 'POST',
       url,
       operationId: `Create${name}`,
       summary: `Create ${what}`,
-      description: 'The answer is the only one that shows the key.',
+      description: `The answer is the only one that shows the key.${condition}`,
       surface: 'users',
       access,
       rateLimit: 'users_write',
@@ -99,5 +99,6 @@ export function applicationKeyRoutes(server: FastifyInstance, deps: UsersDeps): 
     ownerOf: async () => null,
   }
   for (const particulars of [own, ofServiceAccount, everybodys]) ownedKeyRoutes(server, place(particulars))
-  for (const particulars of [own, ofServiceAccount]) createRoute(particulars)
+  createRoute(own, ' In a session it needs a sign-in within the last 10 minutes.')
+  createRoute(ofServiceAccount)
 }

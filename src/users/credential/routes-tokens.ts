@@ -40,7 +40,8 @@ export function tokenRoutes(server: FastifyInstance, deps: UsersDeps): void {
     url: URL,
     operationId: 'CreatePersonalAccessToken',
     summary: 'Create a personal access token of the caller',
-    description: 'The answer is the only one that shows the token.',
+    description:
+      'The answer is the only one that shows the token. In a session it needs a sign-in within the last 10 minutes.',
     surface: 'users',
     access: 'user_app_keys',
     rateLimit: 'users_write',

@@ -8,7 +8,7 @@ const MINUTES = 10
 
 /**
  * What could take an account over needs a sign-in of the last ten minutes when it is asked for in a session: a session
- * may be left open or stolen. Tokens and keys are made for programs, which cannot sign in.
+ * may be left open or stolen. Tokens and keys are made for programs, which cannot sign in; so to make one needs it, too.
  */
 export async function requireRecentSignIn(reader: Reader, principal: Principal, now: Micros): Promise<void> {
   if (principal.method !== 'session' && principal.method !== 'cookie') return
