@@ -140,7 +140,7 @@ describe('every operation of the users surface', () => {
     const owner = await callers.make({ roles: ['admin'] })
     for (const operation of OPERATIONS) {
       const [permission] = permissionsOf(operation.rule)
-      if (permission === undefined) continue
+      if (permission === undefined || operation.rule === 'own') continue
       await call(operation, operation.passed, await scopedKeys(server, owner.client, [permission]))
     }
   })

@@ -164,6 +164,29 @@ describe('a manager without the permission admin cannot lift anybody, itself inc
     }
   })
 
+  test('and a narrowed key or token does not take its owner over by the address or the second factor', async () => {
+    const scopes = ['user_self_profile_write', 'user_access_manage']
+    const { client: narrow, userId: id } = await callers.make({ roles: ['admin'], scopes })
+    const change = (attributes: object) => ({ body: { data: { type: 'users', id, attributes } } })
+    const code = { body: { data: { type: 'totp_enrollments', attributes: { code: '123456' } } } }
+    const totp = '/api/v2/current_user/totp'
+    for (const { body } of [
+      await narrow.patch('/api/v2/current_user', 403, change({ email: 'thief@example.org' })),
+      await narrow.patch(`${USERS}/${id}`, 403, change({ email: 'thief@example.org' })),
+      await narrow.post(totp, 403),
+      await narrow.post(`${totp}/confirm`, 403, code),
+      await narrow.delete(totp, 403),
+      await narrow.delete(`${USERS}/${id}/totp`, 403),
+    ]) {
+      assert.match(body.errors[0], /^A token or key that lacks a permission of its owner cannot change .*: \w+$/)
+    }
+    await narrow.patch('/api/v2/current_user', 200, change({ name: 'Narrow', title: 'Still' }))
+    const { client: whole, userId } = await callers.make({ permissions: ['user_self_profile_write'] })
+    await whole.post(totp, 201)
+    const own = { data: { type: 'users', id: userId, attributes: { email: 'moved@example.org' } } }
+    await whole.patch('/api/v2/current_user', 200, { body: own })
+  })
+
   test('while what it has, it may give', async () => {
     const { userId } = await callers.make({})
     const { body } = await manager.client.post(ROLES, 200, role('Inviters', ['user_access_invite']))

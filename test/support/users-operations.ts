@@ -6,7 +6,7 @@ import type { PermissionName } from '../../src/platform/auth/permissions.ts'
  * - `session`: whoever has a session; everybody else is answered 401, whatever they sent
  * - `signed_in`: any good credentials
  * - a permission; or one of several, the first being the one that is named to the refused
- * - `own`: a session of the user, or `user_self_profile_write`
+ * - `own`: a session of the user, or `user_self_profile_write` by a token or key that is not narrowed
  * - `self`: the user of the path itself, or the permission
  */
 export type Rule =

@@ -33,7 +33,7 @@ export function totpRoutes(server: FastifyInstance, totp: TotpService): void {
     operationId: 'EnrolTotp',
     summary: 'Begin to enrol a second factor',
     description:
-      'Answers a new secret, which counts once a code of it was confirmed. In a session it needs a sign-in within the last 10 minutes.',
+      'Answers a new secret, which counts once a code of it was confirmed. In a session it needs a sign-in within the last 10 minutes, by a token or key all permissions of its owner.',
     surface: 'users',
     access: ownAccount,
     rateLimit: 'users_write',
@@ -50,7 +50,8 @@ export function totpRoutes(server: FastifyInstance, totp: TotpService): void {
     url: '/api/v2/current_user/totp/confirm',
     operationId: 'ConfirmTotp',
     summary: 'Confirm the second factor with a code of it',
-    description: 'Answers ten recovery codes, each of which replaces a code once. They are not shown again.',
+    description:
+      'Answers ten recovery codes, each of which replaces a code once. They are not shown again. By a token or key it needs all permissions of its owner.',
     surface: 'users',
     access: ownAccount,
     rateLimit: 'users_write',
@@ -70,7 +71,8 @@ export function totpRoutes(server: FastifyInstance, totp: TotpService): void {
     url: '/api/v2/current_user/totp',
     operationId: 'DeleteTotp',
     summary: 'Remove the second factor of the caller',
-    description: 'The recovery codes go with it. In a session it needs a sign-in within the last 10 minutes.',
+    description:
+      'The recovery codes go with it. In a session it needs a sign-in within the last 10 minutes, by a token or key all permissions of its owner.',
     surface: 'users',
     access: ownAccount,
     rateLimit: 'users_write',

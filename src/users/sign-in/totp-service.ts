@@ -9,7 +9,7 @@ import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { requirePerson, requireUser } from '../look-up.ts'
 import type { UserTotpTable } from '../tables.ts'
 import { findOrganization } from '../user/store-users.ts'
-import { requireRecentSignIn } from './recent-authentication.ts'
+import { refuseNarrowedKey, requireOwner } from './recent-authentication.ts'
 import { mintRecoveryCodes, recoveryCodeHash } from './recovery-codes.ts'
 import {
   confirmTotp,
@@ -56,7 +56,7 @@ export class TotpService {
     return db.write(async (tx) => {
       const now = clock.now()
       const user = await requireSelf(tx, principal)
-      await requireRecentSignIn(tx, principal, now)
+      await requireOwner(tx, principal, now)
       if ((await findTotp(tx, user.id))?.confirmed_at) {
         throw new AppError('conflict', 'You have a second factor already: remove it before you enrol another one')
       }
@@ -74,6 +74,7 @@ export class TotpService {
     await db.write(async (tx) => {
       const now = clock.now()
       const user = await requireSelf(tx, principal)
+      await refuseNarrowedKey(tx, principal)
       const row = await findTotp(tx, user.id)
       if (row === undefined) {
         throw new AppError(
@@ -98,7 +99,7 @@ export class TotpService {
   async remove(principal: Principal, client?: ClientInfo): Promise<void> {
     await this.#options.db.write(async (tx) => {
       const user = await requireSelf(tx, principal)
-      await requireRecentSignIn(tx, principal, this.#options.clock.now())
+      await requireOwner(tx, principal, this.#options.clock.now())
       await remove(tx, this.#options.changes, principal, user.id, client)
     })
   }
@@ -137,7 +138,7 @@ export async function resetTotp(
 ): Promise<void> {
   await db.write(async (tx) => {
     const user = await requireUser(tx, principal, userId)
-    if (user.id === principal.userId) await requireRecentSignIn(tx, principal, clock.now())
+    if (user.id === principal.userId) await requireOwner(tx, principal, clock.now())
     await remove(tx, changes, principal, user.id, client)
   })
 }

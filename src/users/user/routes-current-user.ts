@@ -45,7 +45,8 @@ export function currentUserRoutes(server: FastifyInstance, { db, users, document
     url: '/api/v2/current_user',
     operationId: 'UpdateCurrentUser',
     summary: 'Change the calling user',
-    description: 'From a session, another email address needs a sign-in of the last ten minutes.',
+    description:
+      'From a session, another email address needs a sign-in of the last ten minutes; from a token or key, all permissions of its owner.',
     surface: 'users',
     access: 'user_self_profile_write',
     rateLimit: 'users_write',

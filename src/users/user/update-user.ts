@@ -11,7 +11,7 @@ import { isUniqueViolation } from '../../platform/storage/storage-errors.ts'
 import { refuseForeignEmail, requireManager } from '../guards.ts'
 import type { EmailChange } from '../invitation/email-verification.ts'
 import { refuseAnonymized, requireUser } from '../look-up.ts'
-import { requireRecentSignIn } from '../sign-in/recent-authentication.ts'
+import { requireOwner } from '../sign-in/recent-authentication.ts'
 import { acceptEmail } from './accept-email.ts'
 import { refuseToDisable, revokeAccess } from './disable-user.ts'
 import { findUserByEmail, updateUser } from './store-users.ts'
@@ -101,9 +101,9 @@ async function judgeEmail(
   email: string,
 ): Promise<void> {
   acceptEmail(email, settings.allowed_email_domains)
-  // Also by the way that administrators have to everybody's.
-  if (principal.userId === user.id) await requireRecentSignIn(tx, principal, clock.now())
-  else await refuseForeignEmail(tx, principal, user)
+  // One's own also by the way that administrators have to everybody's. That of a service account opens nothing.
+  if (principal.userId !== user.id) await refuseForeignEmail(tx, principal, user)
+  else if (!user.serviceAccount) await requireOwner(tx, principal, clock.now())
   if (user.serviceAccount) return
   const holder = await findUserByEmail(tx, user.organizationId, email)
   if (holder !== undefined && holder.id !== user.id) throw emailInUse(email)
