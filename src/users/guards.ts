@@ -49,19 +49,31 @@ export async function requireManager(tx: Transaction, principal: Principal, id: 
   throw new AppError('permission_denied', 'Missing permission: user_access_manage')
 }
 
-/** With the address goes the way to a new password: only an administrator may redirect an administrator's. */
+/**
+ * With the address goes the way to a new password, and with that all that the user may do: whoever redirects it must have
+ * that already. The address of a service account is a contact and leads nowhere; but those of administrators are theirs.
+ */
 export async function refuseForeignEmail(tx: Transaction, principal: Principal, user: User): Promise<void> {
-  if (allows(principal, 'admin')) return
-  if ((await administratorsAmong(tx, [user.id])).has(user.id)) {
+  const lacking = (await permissionsLacked(tx, principal, [user.id])).get(user.id) ?? []
+  if (lacking.includes('admin')) {
     throw new AppError('permission_denied', 'You cannot change the email address of an administrator')
+  }
+  if (lacking.length > 0 && !user.serviceAccount) {
+    const text = 'You cannot change the email address of somebody with a permission that you do not have'
+    throw new AppError('permission_denied', `${text}: ${lacking[0]}`)
   }
 }
 
-/** Those who hold `admin` through one of their roles. */
-export async function administratorsAmong(reader: Reader, userIds: readonly UserId[]): Promise<Set<UserId>> {
+/** What each of them may do through its roles, and the caller may not. */
+export async function permissionsLacked(
+  reader: Reader,
+  principal: Principal,
+  userIds: readonly UserId[],
+): Promise<Map<UserId, PermissionName[]>> {
+  if (allows(principal, 'admin')) return new Map(userIds.map((id) => [id, []]))
   const roles = await rolesOfUsers(reader, [...userIds])
   const roleIds = new Set([...roles.values()].flatMap((held) => held.map(({ id }) => id)))
   const permissions = await permissionsOfRoles(reader, [...roleIds])
-  const isOne = (id: UserId) => roles.get(id)?.some((role) => permissions.get(role.id)?.includes('admin')) === true
-  return new Set(userIds.filter(isOne))
+  const held = (id: UserId) => (roles.get(id) ?? []).flatMap((role) => permissions.get(role.id) ?? [])
+  return new Map(userIds.map((id) => [id, held(id).filter((name) => !allows(principal, name))]))
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { permissionId } from '../../src/platform/auth/permissions.ts'
+import { setPasswordHash } from '../../src/users/sign-in/store-passwords.ts'
 import { type Caller, type Callers, openCallers } from '../support/callers.ts'
 import { scopedKeys } from '../support/credential-cases.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
@@ -133,21 +134,49 @@ describe('a manager without the permission admin cannot lift anybody, itself inc
   test('by sending the mail of an administrator to another address', async () => {
     const { userId } = await callers.make({ roles: ['admin'] })
     const body = { data: { type: 'users', id: userId, attributes: { email: 'mine@example.org' } } }
-    await assertRefused('PATCH', `${USERS}/${userId}`, { body }, /^You cannot change the email address/)
+    await assertRefused('PATCH', `${USERS}/${userId}`, { body }, /^You cannot change the email address of an admin/)
   })
 
-  test('by the link of an invitation for an administrator', async () => {
-    const higher = (await admin.post(USERS, 201, newUser('higher@example.org', [adminRole]))).body.data.id
-    const equal = (await admin.post(USERS, 201, newUser('equal@example.org', []))).body.data.id
-    const invite = (ids: string[]) => ({
-      body: {
-        data: ids.map((id) => ({ type: 'user_invitations', relationships: { user: { data: { id, type: 'users' } } } })),
-      },
+  test('by sending the mail of somebody with other rights to another address', async () => {
+    const change = (id: string, name: string) => ({
+      body: { data: { type: 'users', id, attributes: { email: `${name}@example.org` } } },
     })
-    const { body } = await manager.client.post('/api/v2/user_invitations', 201, invite([higher, equal]))
-    assert.deepEqual(Object.keys(body.meta.accept_links), [body.data[1].id])
-    const all = await admin.post('/api/v2/user_invitations', 201, invite([higher, equal]))
-    assert.equal(Object.keys(all.body.meta.accept_links).length, 2)
+    const auditor = await callers.make({ permissions: ['audit_logs_read'] })
+    const text =
+      'You cannot change the email address of somebody with a permission that you do not have: audit_logs_read'
+    await assertRefused('PATCH', `${USERS}/${auditor.userId}`, change(auditor.userId, 'mine'), new RegExp(`^${text}$`))
+    const equal = await callers.make({ permissions: ['user_access_invite'] })
+    await manager.client.patch(`${USERS}/${equal.userId}`, 200, change(equal.userId, 'theirs'))
+    const robot = await admin.post(
+      '/api/v2/service_accounts',
+      201,
+      newUser('robot@example.org', [await ownRole(auditor)], { service_account: true }),
+    )
+    const { id } = robot.body.data
+    await manager.client.patch(`${USERS}/${id}`, 200, change(id, 'contact'))
+  })
+
+  test('by the link of an invitation for an administrator, or for somebody with other rights who was here before', async () => {
+    const auditors = await ownRole(await callers.make({ permissions: ['audit_logs_read'] }))
+    const made = async (name: string, roles: string[]) =>
+      (await admin.post(USERS, 201, newUser(`${name}@example.org`, roles))).body.data.id
+    const higher = await made('higher', [adminRole])
+    const [equal, returned] = [await made('equal', []), await made('returned', [auditors])]
+    const [newcomer, enrolled] = [await made('newcomer', [auditors]), await made('enrolled', [auditors])]
+    const factor = { user_id: enrolled, secret: 'x', confirmed_at: 1, last_step: 0, created_at: 1 }
+    await callers.db.write(async (tx) => {
+      for (const id of [equal, returned]) await setPasswordHash(tx, id, 'x', 1)
+      await tx.query.insertInto('user_totp').values(factor).execute()
+    })
+    const ids = [higher, equal, returned, newcomer, enrolled]
+    const data = ids.map((id) => ({
+      type: 'user_invitations',
+      relationships: { user: { data: { id, type: 'users' } } },
+    }))
+    const { body } = await manager.client.post('/api/v2/user_invitations', 201, { body: { data } })
+    assert.deepEqual(Object.keys(body.meta.accept_links).sort(), [body.data[1].id, body.data[3].id].sort())
+    const all = await admin.post('/api/v2/user_invitations', 201, { body: { data } })
+    assert.equal(Object.keys(all.body.meta.accept_links).length, 5)
   })
 
   test('and a narrowed key cannot make one that is not', async () => {

@@ -7,7 +7,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import { shownId } from '../../platform/http/route/path-id.ts'
 import { newId, parseId } from '../../platform/ids/uuid.ts'
 import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
-import { administratorsAmong } from '../guards.ts'
+import { permissionsLacked } from '../guards.ts'
 import { requireUser } from '../look-up.ts'
 import type { MailOutbox } from '../mail/mail-outbox.ts'
 import { invitationLink } from '../mail/write-mail.ts'
@@ -16,9 +16,9 @@ import { hashPassword } from '../sign-in/password.ts'
 import { passwordProblem } from '../sign-in/password-rules.ts'
 import type { StartedSession } from '../sign-in/session.ts'
 import type { SessionService } from '../sign-in/session-service.ts'
-import { setPasswordHash } from '../sign-in/store-passwords.ts'
+import { setPasswordHash, usersWithPassword } from '../sign-in/store-passwords.ts'
 import type { InvitationId } from '../tables.ts'
-import { findOrganization, findUser, updateUser } from '../user/store-users.ts'
+import { findOrganization, findUser, updateUser, usersWithMfa } from '../user/store-users.ts'
 import { parseProfileText, type User } from '../user/user.ts'
 import { type Invitation, isOpen } from './invitation.ts'
 import { revokeInvitations } from './revoke-invitations.ts'
@@ -86,7 +86,10 @@ export class InvitationService {
     return { invitations: sent, acceptLinks: links }
   }
 
-  /** Without a mail server somebody has to pass the links on. Whoever has one can become that user. */
+  /**
+   * Without a mail server somebody has to pass the links on. Whoever has one can become that user: of an administrator, and
+   * of somebody with more rights who was here before, the caller is told none. A newcomer's is for whoever made the account.
+   */
   async #linksFor(
     tx: Transaction,
     principal: Principal,
@@ -95,8 +98,11 @@ export class InvitationService {
     const { outbox, baseUrl } = this.#options
     if (outbox.enabled || !allows(principal, 'user_access_manage')) return null
     const userIds = sent.map(({ userId }) => userId)
-    const higher = allows(principal, 'admin') ? new Set<UserId>() : await administratorsAmong(tx, userIds)
-    const shown = sent.filter(({ userId }) => !higher.has(userId))
+    const lacked = await permissionsLacked(tx, principal, userIds)
+    const higher = userIds.filter((id) => lacked.get(id)?.length)
+    const known = new Set([...(await usersWithPassword(tx, higher)), ...(await usersWithMfa(tx, higher))])
+    const hidden = new Set(higher.filter((id) => known.has(id) || lacked.get(id)?.includes('admin')))
+    const shown = sent.filter(({ userId }) => !hidden.has(userId))
     return new Map(shown.map(({ id, token }) => [id, invitationLink(baseUrl(), token as string)]))
   }
 

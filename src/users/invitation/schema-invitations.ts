@@ -39,7 +39,8 @@ export const SentInvitationsDocument = Type.Object({
   meta: Type.Optional(
     Type.Object({
       accept_links: Type.Record(Type.String(), Type.String(), {
-        description: 'Invitation id to link; only without a mail server, for callers with user_access_manage.',
+        description:
+          'Invitation id to link; only without a mail server, for callers with user_access_manage. Left out for administrators, and for users who had a password or second factor before, where they have a permission that the caller lacks.',
       }),
     }),
   ),

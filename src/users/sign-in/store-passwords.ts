@@ -17,6 +17,17 @@ export async function findPasswordHash(reader: Reader, userId: UserId): Promise<
   return row?.hash ?? null
 }
 
+/** Those of them who have one. */
+export async function usersWithPassword(reader: Reader, userIds: readonly UserId[]): Promise<Set<UserId>> {
+  if (userIds.length === 0) return new Set()
+  const rows = await reader.query
+    .selectFrom('user_passwords')
+    .select('user_id')
+    .where('user_id', 'in', [...userIds])
+    .execute()
+  return new Set(rows.map((row) => row.user_id))
+}
+
 export async function setPasswordHash(tx: Transaction, userId: UserId, hash: string, at: Micros): Promise<void> {
   await tx.query
     .insertInto('user_passwords')

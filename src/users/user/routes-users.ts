@@ -118,7 +118,7 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps, lister: Use
     operationId: 'UpdateUser',
     summary: 'Change a user',
     description:
-      'Another email address has to be verified again; the handle stays. Roles are changed by other operations.',
+      'Another email address has to be verified again; the handle stays. That of a person is changed by those who have all permissions of the person. Roles are changed by other operations.',
     ...MANAGE,
     sends: ['ETag'],
     conditions: ['If-Match'],
