@@ -5,6 +5,7 @@ import { newId } from '../../src/platform/ids/uuid.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
 import { type People, peopleIn } from '../support/people.ts'
+import { giveSecondFactor } from '../support/second-factor.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { client, type TestClient } from '../support/test-client.ts'
@@ -39,6 +40,7 @@ describe('invitations over HTTP, without a mail server', () => {
         COMMONPLACE_USERS__RATE_LIMITS: JSON.stringify({
           invitations: { limit: 150, period: '1d' },
           public_auth: { limit: 0, period: '1d' },
+          public_auth_account: { limit: 3, period: '1d' },
         }),
       },
     })
@@ -225,6 +227,30 @@ describe('invitations over HTTP, without a mail server', () => {
     const again = await anybody.post(`${PATH}/accept`, 404, input)
     assert.deepEqual(again.body, { errors: ['Invitation is not valid'] })
     assert.equal((await admin.get(`${PATH}/${data.id}`, 200)).body.data.attributes.status, 'accepted')
+  })
+
+  test('accepting asks for the second factor that somebody has from before, with as few guesses as a sign-in', async () => {
+    const { token: secret, userId } = await invited('again@example.org')
+    const [code] = await giveSecondFactor(server, 'again@example.org')
+    const accept = (status: number, totp?: string | null) =>
+      anybody.post(`${PATH}/accept`, status, acceptance({ token: secret, password: PASSWORD, totp }))
+    for (const nothing of [undefined, null, '']) {
+      assert.deepEqual((await accept(401, nothing)).body, { errors: ['TOTP code required'] })
+    }
+    const { body, headers } = await accept(401, 'aaaa-aaaa-aaaa-aaaa')
+    assert.deepEqual([body, headers.get('set-cookie')], [{ errors: ['Sign-in failed'] }, null])
+    const { data } = (await admin.get(`/api/v2/audit/events?filter[target]=${userId}&page[limit]=1`, 200)).body
+    assert.deepEqual(
+      [data[0].attributes.action, data[0].attributes.changes.reason.new],
+      ['session.failed', 'wrong_code'],
+    )
+    assert.equal((await accept(200, code)).body.data.attributes.mfa_enabled, true)
+    const other = await invited('guesser@example.org')
+    await giveSecondFactor(server, 'guesser@example.org')
+    const guess = acceptance({ token: other.token, password: PASSWORD, totp: 'aaaa-aaaa-aaaa-aaaa' })
+    for (let tries = 0; tries < 3; tries++) await anybody.post(`${PATH}/accept`, 401, guess)
+    const refused = await anybody.post(`${PATH}/accept`, 429, guess)
+    assert.equal(refused.headers.get('x-ratelimit-name'), 'public_auth_account')
   })
 
   test('an expired invitation can be read and not accepted', async () => {

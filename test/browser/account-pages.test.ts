@@ -7,6 +7,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { addPerson } from '../support/add-person.ts'
 import { browserUnavailable, launchBrowser } from '../support/browser.ts'
 import { type MailServer, type ReceivedMail, startMailServer } from '../support/mail-server.ts'
+import { giveSecondFactor } from '../support/second-factor.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { client, type TestClient } from '../support/test-client.ts'
 
@@ -166,6 +167,25 @@ describe('pages behind links in a real browser', { skip: unavailable !== null &&
     const { data, meta } = await session.json()
     assert.deepEqual([data.attributes.email, data.attributes.name], ['ada@example.org', 'Ada'])
     assert.notEqual(meta.session, null)
+  })
+
+  test('who has a second factor from before is asked for a code of it, and tries again after a wrong one', async () => {
+    const page = await follow(await invite('again@example.org'))
+    const code = page.getByLabel('Code of your second factor')
+    await page.getByText('You are invited to join').waitFor()
+    assert.equal(await code.isVisible(), false)
+    const [recoveryCode] = await giveSecondFactor(dev, 'again@example.org')
+    await choosePassword(page, PASSWORD)
+    await alertOf(page).getByText('This account has a second factor').waitFor()
+    assert.equal(await page.evaluate('document.activeElement.id'), 'totp')
+    forgive(401)
+    await code.fill('aaaa-aaaa-aaaa-aaaa')
+    await code.press('Enter')
+    await alertOf(page).getByText('This code is wrong').waitFor()
+    forgive(401)
+    await code.fill(recoveryCode as string)
+    await code.press('Enter')
+    await heading(page, 'Welcome')
   })
 
   test('a used or invented link says what to do, and a page without its link does, too', async () => {

@@ -86,6 +86,32 @@ eachDatabase('invitations', ({ open }) => {
     assert.deepEqual(await actions(), ['invitation.sent', 'invitation.accepted'])
   })
 
+  it('starts no session past a second factor, and stays open until it is proved', async () => {
+    const { db, clock, person, enrolled, invite, invitations } = await invitationBench(await open())
+    const id = await person('ada@example.org')
+    const { codeAt, codes } = await enrolled('ada@example.org')
+    await db.write((tx) => tx.query.updateTable('users').set({ status: 'Pending' }).where('id', '=', id).execute())
+    const { token } = await invite(id)
+    const before = await findPasswordHash(db, id)
+    const accept = (totp?: string) => invitations.accept({ token, password: `${PASSWORD} 2`, totp })
+    await clock.advance(60_000)
+    await assert.rejects(accept(), { code: 'unauthenticated', message: 'TOTP code required' })
+    await assert.rejects(accept(`${codes[0]}x`), { code: 'unauthenticated', message: 'Sign-in failed' })
+    assert.equal(await findPasswordHash(db, id), before)
+    assert.equal((await accept(codeAt(clock.now()))).user.status, 'Active')
+    await assert.rejects(accept(codes[0]), notValid)
+    const events = await db.query
+      .selectFrom('audit_events')
+      .select('auth_method')
+      .where('action', 'like', 'session.%')
+      .orderBy('position')
+      .execute()
+    assert.deepEqual(
+      events.map((event) => event.auth_method),
+      ['password', 'invitation', 'invitation+totp'],
+    )
+  })
+
   it('lets exactly one of many simultaneous acceptances win', async () => {
     const { pending, invite, invitations, db } = await invitationBench(await open())
     const { token } = await invite(await pending('ada@example.org'))

@@ -12,11 +12,13 @@ import { requireUser } from '../look-up.ts'
 import type { MailOutbox } from '../mail/mail-outbox.ts'
 import { invitationLink } from '../mail/write-mail.ts'
 import type { ListCounts, Page } from '../page.ts'
+import { codeRequired, recordFailedSignIn, signInFailed } from '../sign-in/failed-sign-in.ts'
 import { hashPassword } from '../sign-in/password.ts'
 import { passwordProblem } from '../sign-in/password-rules.ts'
 import type { StartedSession } from '../sign-in/session.ts'
 import type { SessionService } from '../sign-in/session-service.ts'
 import { setPasswordHash, usersWithPassword } from '../sign-in/store-passwords.ts'
+import type { Proof, TotpService } from '../sign-in/totp-service.ts'
 import type { InvitationId } from '../tables.ts'
 import { findOrganization, findUser, updateUser, usersWithMfa } from '../user/store-users.ts'
 import { parseProfileText, type User } from '../user/user.ts'
@@ -40,6 +42,7 @@ export interface InvitationServiceOptions {
   changes: IdentityChanges
   outbox: MailOutbox
   sessions: SessionService
+  totp: Pick<TotpService, 'prove'>
   settings: { invitation_ttl: number; password_min_length: number; login_methods: readonly string[] }
   baseUrl(): string
 }
@@ -54,6 +57,8 @@ export interface Acceptance {
   token: string
   password?: string
   name?: string | null
+  /** Of the second factor, or a recovery code, for an account that has one from before. */
+  totp?: string | null
 }
 
 // More than that in one change takes a commit of its own.
@@ -145,18 +150,28 @@ export class InvitationService {
     })
   }
 
-  /** Of several who accept the same invitation one gets in; the others are told that it is not valid. */
+  /**
+   * Of several who accept the same invitation one gets in; the others are told that it is not valid. A second factor is
+   * asked for as at a sign-in: the link replaces the password and no more.
+   */
   async accept(input: Acceptance, client?: ClientInfo): Promise<{ user: User; session: StartedSession }> {
-    const { db } = this.#options
+    const { db, totp, clock } = this.#options
     const { user } = await db.read((snapshot) => this.#requireOpen(snapshot, input.token))
     const { password, name } = this.#checked(input, user.email)
     const hash = password === undefined ? null : await hashPassword(password)
-    return db.write(async (tx) => {
+    const accepted = await db.write(async (tx) => {
       const found = await this.#requireOpen(tx, input.token)
       // The password was judged against this address.
       if (found.user.email !== user.email) throw invalid()
-      return this.#accept(tx, found, { hash, name }, client)
+      const { id: userId, organizationId } = found.user
+      const proof = await totp.prove(tx, userId, input.totp ?? null, clock.now())
+      if (proof === 'missing') throw codeRequired()
+      if (proof !== 'wrong') return this.#accept(tx, found, { hash, name, proof }, client)
+      await recordFailedSignIn(tx, { organizationId, userId, method: 'invitation', reason: 'wrong_code' }, client)
+      return null
     })
+    if (accepted === null) throw signInFailed()
+    return accepted
   }
 
   async #invite(
@@ -199,7 +214,7 @@ export class InvitationService {
   async #accept(
     tx: Transaction,
     { invitation, user }: { invitation: Invitation; user: User },
-    { hash, name }: { hash: string | null; name: string | null },
+    { hash, name, proof }: { hash: string | null; name: string | null; proof: Proof },
     client?: ClientInfo,
   ): Promise<{ user: User; session: StartedSession }> {
     const { clock, changes, sessions } = this.#options
@@ -221,7 +236,8 @@ export class InvitationService {
       changes: { user: { new: user.id }, status: { old: user.status, new: active.status } },
       client,
     })
-    const session = await sessions.startSession(tx, active, client, 'invitation')
+    const method = proof === 'none' ? 'invitation' : `invitation+${proof}`
+    const session = await sessions.startSession(tx, active, client, method)
     changes.announce(tx)
     return { user: (await findUser(tx, organizationId, user.id)) as User, session }
   }

@@ -9,10 +9,11 @@ import { parseId } from '../../platform/ids/uuid.ts'
 import type { UsersDeps } from '../deps.ts'
 import { MailOutbox } from '../mail/mail-outbox.ts'
 import { pageOf } from '../page.ts'
-import { PUBLIC } from '../sign-in/public-limits.ts'
+import { PUBLIC, spendOnAccount } from '../sign-in/public-limits.ts'
 import { SignedInDocument } from '../sign-in/schema-auth.ts'
 import { answerWithSession } from '../sign-in/session-answer.ts'
 import { SessionService } from '../sign-in/session-service.ts'
+import { TotpService } from '../sign-in/totp-service.ts'
 import { userDocument } from '../user/user-document.ts'
 import { pageMeta } from '../wire.ts'
 import { INVITATION_STATUSES, type InvitationStatus } from './invitation.ts'
@@ -38,7 +39,8 @@ const READ = { surface: 'users', access: 'user_access_invite', rateLimit: 'users
 export function invitationRoutes(server: FastifyInstance, deps: UsersDeps): void {
   const { db, clock } = deps
   const sessions = new SessionService(deps)
-  const invitations = new InvitationService({ ...deps, sessions, outbox: new MailOutbox(deps) })
+  const totp = new TotpService(deps)
+  const invitations = new InvitationService({ ...deps, sessions, totp, outbox: new MailOutbox(deps) })
 
   operation(server, {
     method: 'POST',
@@ -134,12 +136,17 @@ export function invitationRoutes(server: FastifyInstance, deps: UsersDeps): void
     url: '/api/v2/user_invitations/accept',
     operationId: 'AcceptInvitation',
     summary: 'Accept an invitation: choose a password and sign in',
+    description:
+      'For somebody who has a second factor from before: 401 "TOTP code required" asks for its code or a recovery code, and 401 "Sign-in failed" says that it is wrong. The invitation stays open.',
     surface: 'users',
     access: 'public',
     rateLimit: PUBLIC,
     schema: { body: AcceptInvitationBody, response: { 200: SignedInDocument } },
     async handler(request, reply) {
-      const { user, session } = await invitations.accept(request.body.data.attributes, clientOf(request))
+      const { attributes } = request.body.data
+      // A code has as few guesses here as at a sign-in.
+      if (attributes.totp) await spendOnAccount(request, reply, (await invitations.lookUp(attributes)).email)
+      const { user, session } = await invitations.accept(attributes, clientOf(request))
       const document = await db.read((snapshot) => userDocument(snapshot, user, deps))
       return { ...document, meta: { session: answerWithSession(reply, deps, session) } }
     },

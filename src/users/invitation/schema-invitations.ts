@@ -68,6 +68,11 @@ export const AcceptInvitationBody = bodyOf('invitation_acceptances', {
   token: secretText('From the link.'),
   password: Type.Optional(secretText('Required unless this server has no sign-in by password.')),
   name: Type.Optional(nullable(Type.String())),
+  totp: Type.Optional(
+    nullable(
+      secretText('A code of the second factor, or one of the recovery codes; for somebody who has one from before.'),
+    ),
+  ),
 })
 
 export const InvitationPath = Type.Object({ user_invitation_uuid: Type.String() })

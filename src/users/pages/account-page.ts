@@ -51,3 +51,10 @@ export function passwordFields(shortest: number): Html {
 <input class="field" id="repeated" type="password" autocomplete="new-password" required data-password>
 <label class="tick" for="reveal"><input id="reveal" type="checkbox"> Show what I type</label>`
 }
+
+/** Shown when the server asks for it: only an account that was in use before has a second factor. */
+export function codeField(): Html {
+  return html`<div data-code hidden><label for="totp">Code of your second factor</label>
+<input class="field" id="totp" name="totp" type="text" autocomplete="one-time-code" autocapitalize="none" spellcheck="false" aria-describedby="code-hint" data-send>
+<p class="hint" id="code-hint">If you have neither the app nor a recovery code left, ask an administrator to reset your second factor.</p></div>`
+}

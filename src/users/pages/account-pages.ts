@@ -1,5 +1,5 @@
 import { html } from '../../platform/http/pages/html.ts'
-import { accountPage, passwordFields } from './account-page.ts'
+import { accountPage, codeField, passwordFields } from './account-page.ts'
 
 export interface AccountPageSettings {
   password_min_length: number
@@ -33,7 +33,8 @@ export function invitePage({ password_min_length: shortest, login_methods }: Acc
 <input class="field" id="email" type="email" autocomplete="username" readonly data-fill="email">
 <label for="name">Your name (optional)</label>
 <input class="field" id="name" name="name" type="text" autocomplete="name" data-send>
-${hasPassword && passwordFields(shortest)}`,
+${hasPassword && passwordFields(shortest)}
+${codeField()}`,
     button: 'Accept the invitation',
     done: html`<h2 tabindex="-1">Welcome</h2>
 <p>The account <strong data-fill="email"></strong> is active, and you are signed in with this browser.</p>

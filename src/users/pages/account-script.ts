@@ -83,7 +83,17 @@ export const ACCOUNT_SCRIPT = String.raw`'use strict';
       fill(answer.data.attributes);
       finish(answer.meta);
     } else if (answer.isBadLink) show('bad-link', true);
+    else if (answer.isCodeWanted) askForCode();
     else tell(answer.problems, inputNamed(answer.member));
+  }
+
+  function askForCode() {
+    const input = inputNamed('totp');
+    const isWrong = input.value.trim() !== '';
+    form.querySelector('[data-code]').hidden = false;
+    tell([isWrong
+      ? 'This code is wrong, or was used already. Type the one that the app shows now, or another recovery code.'
+      : 'This account has a second factor. Type the code that its app shows, or one of the recovery codes.'], input);
   }
 
   function finish(meta) {
@@ -125,7 +135,7 @@ export const ACCOUNT_SCRIPT = String.raw`'use strict';
     return name === undefined ? null : form.querySelector('[data-send][name="' + name + '"]');
   }
 
-  // Either { data, meta } or { problems, member, isBadLink }.
+  // Either { data, meta } or { problems, member, isBadLink, isCodeWanted }.
   async function send(path, type, attributes) {
     let response;
     let body = null;
@@ -160,7 +170,9 @@ export const ACCOUNT_SCRIPT = String.raw`'use strict';
     const problems = errors.map(readable);
     if (problems.length === 0) problems.push('The server answered with status ' + status + ' and no explanation.');
     if (status >= 500) problems.push('This is not your mistake. Try again in a few minutes.');
-    return { problems: problems, member: members[0], isBadLink: isBadLink };
+    // Without credentials there is nothing else to be refused so.
+    const isCodeWanted = status === 401 && inputNamed('totp') !== null;
+    return { problems: problems, member: members[0], isBadLink: isBadLink, isCodeWanted: isCodeWanted };
   }
 
   // What the interface says about a member, for somebody who sees a field.

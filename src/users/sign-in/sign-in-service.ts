@@ -1,13 +1,12 @@
 import type { ClientInfo } from '../../platform/audit/audit-change.ts'
-import { recordAudit } from '../../platform/audit/record.ts'
 import type { OrganizationId, UserId } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
-import { AppError } from '../../platform/errors/app-error.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { findOrganizationId } from '../store-installation.ts'
 import { parseEmail } from '../user/email.ts'
 import { findUser, findUserByEmail } from '../user/store-users.ts'
 import type { User } from '../user/user.ts'
+import { codeRequired, recordFailedSignIn, signInFailed } from './failed-sign-in.ts'
 import { verifyPassword } from './password.ts'
 import type { StartedSession } from './session.ts'
 import type { SessionService } from './session-service.ts'
@@ -64,7 +63,7 @@ export class SignInService {
         ? this.#fail(tx, organizationId, null, 'unknown_user', client)
         : this.#judge(tx, user, isRight ? hash : null, input.code, client),
     )
-    if (outcome === 'code_required') throw new AppError('unauthenticated', 'TOTP code required')
+    if (outcome === 'code_required') throw codeRequired()
     if (outcome === 'failed') throw signInFailed()
     return outcome
   }
@@ -105,20 +104,7 @@ export class SignInService {
     reason: string,
     client?: ClientInfo,
   ): Promise<'failed'> {
-    await recordAudit(tx, {
-      organizationId,
-      action: 'session.failed',
-      outcome: 'failure',
-      // Who it was is what nobody knows.
-      actor: { kind: 'user', id: null, method: 'password', credentialId: null },
-      target: userId === null ? null : { type: 'users', id: userId },
-      changes: { reason: { new: reason } },
-      client,
-    })
+    await recordFailedSignIn(tx, { organizationId, userId, method: 'password', reason }, client)
     return 'failed'
   }
-}
-
-function signInFailed(): AppError {
-  return new AppError('unauthenticated', 'Sign-in failed')
 }
