@@ -233,20 +233,31 @@ describe('the audit log', () => {
     }
   })
 
-  test('goes no further than its reader: one who stops reading holds up nobody', async () => {
-    const action = 'test.slow'
-    // Three pages of the log, of which one is more than connections hold.
-    const changes = { note: { new: 'x'.repeat(20_000) } }
-    for (let n = 0; n < 6; n++) await record(...Array.from({ length: 250 }, () => ({ action, changes })))
+  /** A long answer whose reader stops after the first piece. */
+  async function begun(path: string, token = server.adminToken): Promise<IncomingMessage> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    const headers = { accept: 'application/x-ndjson', authorization: `Bearer ${server.adminToken}` }
-    const call = get(new URL(query({ 'filter[action]': action }), server.url), { headers }, (response) => {
+    const headers = { accept: 'application/x-ndjson', authorization: `Bearer ${token}` }
+    get(new URL(path, server.url), { headers }, (response) => {
       response.once('readable', () => resolve(response))
-    })
-    call.on('error', reject)
-    const response = await promise
+    }).on('error', reject)
+    return promise
+  }
+
+  test('goes no further than its reader: one who stops reading holds up nobody, one whose right is gone gets no more', async () => {
+    const action = 'test.slow'
+    const reader = await callers.make({ permissions: ['audit_logs_read'] })
+    // Three pages of the log, of which one is more than connections hold; to the reader they are about itself.
+    const changes = { note: { new: 'x'.repeat(20_000) } }
+    const actor = { kind: 'user' as const, id: reader.userId, method: 'token', credentialId: null }
+    const event = { action, changes, actor, target: { type: 'users', id: reader.userId } }
+    for (let n = 0; n < 6; n++) await record(...Array.from({ length: 250 }, () => event))
+    const log = query({ 'filter[action]': action })
+    const response = await begun(log)
+    const cut = [await begun(log, reader.token), await begun(`/api/v2/users/${reader.userId}/export`, reader.token)]
     await admin.get(query({ 'page[limit]': 1000 }), 200)
     await admin.get(query({ 'filter[action]': action, 'page[limit]': 1000 }), 200)
+    await admin.delete(`/api/v2/users/${reader.userId}`, 204)
+    for (const one of cut) await assert.rejects(one.toArray(), { code: 'ECONNRESET' })
     // What the server has read by now it can still send; the rest is gone.
     await callers.db.write((tx) => tx.query.deleteFrom('audit_events').where('action', '=', action).execute())
     let lines = 0

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { AppError } from '../../src/platform/errors/app-error.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import type { Database, Reader } from '../../src/platform/storage/database.ts'
-import { UserLister, type UserQuery } from '../../src/users/user/list-users.ts'
+import { UserLister, type UserQuery, type Waiting } from '../../src/users/user/list-users.ts'
 import type { Caller } from '../../src/users/user/search-turns.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { installed } from '../support/identity.ts'
@@ -28,8 +29,8 @@ eachDatabase('searches for users at the same time', ({ open }) => {
     }
     const lister = new UserLister({ ...identity, db: counting, limits: { small: 0, stepRows: 1, stepLooks: 1 } })
     const somebody = () => ({ ...identity.operator, userId: newId<'User'>() })
-    const search = (filter: string, caller: Caller = identity.operator, gone?: AbortSignal) =>
-      lister.read(caller, { ...LIST, filter }, async (_snapshot, { filtered }) => filtered, gone)
+    const search = (filter: string, caller: Caller = identity.operator, waiting?: Waiting) =>
+      lister.read(caller, { ...LIST, filter }, async (_snapshot, { filtered }) => filtered, waiting)
     return { lister, identity, snapshots, search, somebody }
   }
 
@@ -99,8 +100,26 @@ eachDatabase('searches for users at the same time', ({ open }) => {
       opened = snapshots.opened
       gone.abort()
     })
-    const second = search('gra', identity.operator, gone.signal)
+    const second = search('gra', identity.operator, { gone: gone.signal, judgeAgain: async () => {} })
     await assert.rejects(second, { code: 'canceled' })
+    await first
+    assert.equal(snapshots.opened, opened)
+    assert.equal(await search('gra'), 1)
+  })
+
+  test('whose right is gone when it is their turn is not searched for', async () => {
+    const { lister, identity, snapshots, search } = await people()
+    let isAllowed = true
+    let opened = 0
+    const judgeAgain = async () => {
+      if (!isAllowed) throw new AppError('permission_denied', 'gone')
+    }
+    const first = lister.read(identity.operator, { ...LIST, filter: 'ada' }, async () => {
+      opened = snapshots.opened
+      isAllowed = false
+    })
+    const second = search('gra', identity.operator, { gone: new AbortController().signal, judgeAgain })
+    await assert.rejects(second, { code: 'permission_denied' })
     await first
     assert.equal(snapshots.opened, opened)
     assert.equal(await search('gra'), 1)

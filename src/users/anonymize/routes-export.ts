@@ -5,6 +5,7 @@ import { toRfc3339 } from '../../platform/clock/clock.ts'
 import { JSON_TYPE } from '../../platform/http/answer/send-hook.ts'
 import { selfOr } from '../../platform/http/entry/access.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
+import { whileAllowed } from '../../platform/http/entry/still-allowed.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { pathId } from '../../platform/http/route/path-id.ts'
 import type { Person } from '../../platform/personal-data/personal-data.ts'
@@ -37,7 +38,7 @@ export function exportRoutes(server: FastifyInstance, deps: UsersDeps): void {
       const user = await requireUser(db, callerOf(request), pathId<'User'>('User', request.params.user_id))
       reply.header('content-type', JSON_TYPE)
       reply.header('content-disposition', `attachment; filename="personal-data-${user.id}.json"`)
-      return reply.send(Readable.from(documentOf(user)))
+      return reply.send(Readable.from(whileAllowed(request, documentOf(user))))
     },
   })
 

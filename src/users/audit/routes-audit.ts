@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { listAudit, type RecordedEvent, streamAudit } from '../../platform/audit/list.ts'
 import { preferredType } from '../../platform/http/answer/preferred-type.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
+import { whileAllowed } from '../../platform/http/entry/still-allowed.ts'
 import { operation } from '../../platform/http/operation.ts'
 import type { UsersDeps } from '../deps.ts'
 import { AuditListDocument, AuditQuery, auditEventToWire, auditFilter } from './schema-audit.ts'
@@ -28,7 +29,8 @@ export function auditRoutes(server: FastifyInstance, { db }: UsersDeps): void {
       reply.header('vary', 'Accept')
       if (wantsLines(request)) {
         reply.header('content-type', LINES)
-        return reply.send(Readable.from(lines(streamAudit(db, organizationId, auditFilter(query)))))
+        const events = streamAudit(db, organizationId, auditFilter(query))
+        return reply.send(Readable.from(whileAllowed(request, lines(events))))
       }
       const page = { limit: query['page[limit]'], cursor: query['page[cursor]'] }
       const { events, cursor } = await listAudit(db, organizationId, auditFilter(query), page)

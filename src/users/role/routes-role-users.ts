@@ -5,6 +5,7 @@ import type { Principal } from '../../platform/auth/principal.ts'
 import { closedSignal } from '../../platform/http/answer/gone-signal.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
+import { refuseUnlessStillAllowed } from '../../platform/http/entry/still-allowed.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { pathId } from '../../platform/http/route/path-id.ts'
 import type { Reader } from '../../platform/storage/database.ts'
@@ -12,7 +13,7 @@ import type { UsersDeps } from '../deps.ts'
 import { requireRole } from '../look-up.ts'
 import { pageOf, sortOf } from '../page.ts'
 import { pageFields, sortField } from '../schema-fields.ts'
-import type { UserList, UserLister } from '../user/list-users.ts'
+import type { UserList, UserLister, Waiting } from '../user/list-users.ts'
 import { userDocuments } from '../user/user-document.ts'
 import { UserService } from '../user/user-service.ts'
 import { pageMeta, UserListDocument } from '../wire.ts'
@@ -42,15 +43,15 @@ export function roleUserRoutes(server: FastifyInstance, deps: UsersDeps, lister:
   const { db } = deps
   const users = new UserService(deps)
 
-  /** Who changed something is answered even when they have gone: a repeat with the same key gets that answer. */
-  async function members(principal: Principal, roleId: RoleId, query: Static<typeof MembersQuery>, gone?: AbortSignal) {
+  /** Who changed something is answered whatever became of them: a repeat with the same key gets that answer. */
+  async function members(principal: Principal, roleId: RoleId, query: Static<typeof MembersQuery>, waiting?: Waiting) {
     const { field: sort, descending } = sortOf(query.sort ?? 'name')
     const wanted = { page: pageOf(query), order: { sort, descending }, filter: query.filter, memberOf: roleId }
     const documentOf = async (snapshot: Reader, list: UserList) => {
       const documents = await userDocuments(snapshot, principal.organizationId, list.users, deps)
       return { ...documents, meta: pageMeta(list) }
     }
-    return lister.read(principal, wanted, documentOf, gone)
+    return lister.read(principal, wanted, documentOf, waiting)
   }
 
   /** The path is looked up before the body: an unknown role is said to be unknown whatever user is meant. */
@@ -71,7 +72,8 @@ export function roleUserRoutes(server: FastifyInstance, deps: UsersDeps, lister:
     async handler(request, reply) {
       const principal = callerOf(request)
       const role = await requireRole(db, principal, pathId('Role', request.params.role_id))
-      return members(principal, role.id, request.query, closedSignal(reply.raw))
+      const waiting = { gone: closedSignal(reply.raw), judgeAgain: () => refuseUnlessStillAllowed(request) }
+      return members(principal, role.id, request.query, waiting)
     },
   })
 

@@ -46,10 +46,17 @@ export interface UserList extends ListCounts {
   users: User[]
 }
 
+/** Who waits for a list. */
+export interface Waiting {
+  gone: AbortSignal
+  /** Fails for who may not see the list any more: turns can take long. */
+  judgeAgain(): Promise<void>
+}
+
 const STATUSES: readonly UserStatus[] = ['Active', 'Disabled', 'Pending']
 const KINDS = [false, true]
 const CACHED_COUNTS = 1_000
-const NEVER = new AbortController().signal
+const PATIENT: Waiting = { gone: new AbortController().signal, judgeAgain: async () => {} }
 
 export class UserLister {
   readonly #db: Pick<Database, 'read'>
@@ -70,17 +77,19 @@ export class UserLister {
 
   /**
    * A list, and what is made of it out of the same snapshot. Few snapshots can be open at the same time: whoever searches, or
-   * wants so late a page that others have their turn before it, waits without one, and gets none when they have `gone` by then.
+   * wants so late a page that others have their turn before it, waits without one, and gets none when they have gone by then,
+   * or may not have it.
    */
   async read<T>(
     caller: Caller,
     query: UserQuery,
     work: (snapshot: Reader, list: UserList) => Promise<T>,
-    gone = NEVER,
+    waiting = PATIENT,
   ): Promise<T> {
     const isLong = isSearch(query) || query.page.size * query.page.number > this.#step
-    const endTurn = isLong ? await this.#turns.take(caller, gone) : undefined
+    const endTurn = isLong ? await this.#turns.take(caller, waiting.gone) : undefined
     try {
+      if (isLong) await waiting.judgeAgain()
       return await readFresh(this.#db, async (snapshot) =>
         work(snapshot, await this.list(snapshot, caller.organizationId, query)),
       )

@@ -3,6 +3,7 @@ import { closedSignal } from '../../platform/http/answer/gone-signal.ts'
 import { anyOf, selfOr } from '../../platform/http/entry/access.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
+import { refuseUnlessStillAllowed } from '../../platform/http/entry/still-allowed.ts'
 import { operation } from '../../platform/http/operation.ts'
 import type { OperationRequest } from '../../platform/http/operation-options.ts'
 import { pathId, requireSameId } from '../../platform/http/route/path-id.ts'
@@ -74,7 +75,8 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps, lister: Use
         ...(await documents.many(snapshot, caller.organizationId, list.users)),
         meta: pageMeta(list),
       })
-      const document = await lister.read(caller, userQueryOf(request.query), documentOf, closedSignal(reply.raw))
+      const waiting = { gone: closedSignal(reply.raw), judgeAgain: () => refuseUnlessStillAllowed(request) }
+      const document = await lister.read(caller, userQueryOf(request.query), documentOf, waiting)
       return sendDocument(reply, document)
     },
   })

@@ -6,6 +6,7 @@
 import type { FastifyRequest, preValidationHookHandler } from 'fastify'
 import { OLDEST_RIGHTS_MS } from '../../auth/authenticator.ts'
 import type { Authentication } from '../../auth/principal.ts'
+import { AppError } from '../../errors/app-error.ts'
 import { HttpResponse } from '../connection/response.ts'
 import { isOpen, refusalOf } from './access.ts'
 import { HttpCredentialSource } from './credential-source.ts'
@@ -18,6 +19,14 @@ export async function isStillAllowed(request: FastifyRequest): Promise<boolean> 
   if (isOpen(access)) return true
   const authentication = await authenticateAgain(request)
   return authentication.kind === 'ok' && refusalOf(access, authentication.principal, request) === null
+}
+
+/** A long answer for as long as it may go on; then it breaks off, so that nobody takes what they have for the whole. */
+export async function* whileAllowed(request: FastifyRequest, pieces: AsyncIterable<string>): AsyncGenerator<string> {
+  for await (const piece of pieces) {
+    if (!(await isStillAllowed(request))) throw new AppError('permission_denied', 'The caller may read no further')
+    yield piece
+  }
 }
 
 /**
