@@ -1,7 +1,7 @@
 /** What the public face keeps about people: how it is erased, and what a person gets to see of it. */
 import { randomUUID } from 'node:crypto'
 import { blankMentions } from '../platform/audit/store-blanking.ts'
-import type { Person, PersonalDataPart } from '../platform/personal-data/personal-data.ts'
+import type { ErasedPerson, Person, PersonalDataPart } from '../platform/personal-data/personal-data.ts'
 import type { Transaction } from '../platform/storage/database.ts'
 import type { InstanceChanges } from './changes.ts'
 import { accountNameOf, contactKey } from './contact/account-name.ts'
@@ -46,18 +46,25 @@ async function eraseLogIns(tx: Transaction, { id }: Person): Promise<void> {
 }
 
 /** An administrator may have named the person as the contact, in any way in which a user is found. */
-async function eraseContact(tx: Transaction, person: Person, changes: InstanceChanges): Promise<void> {
-  const { id, organizationId, email, handle } = person
+async function eraseContact(tx: Transaction, person: ErasedPerson, changes: InstanceChanges): Promise<void> {
+  const { id, organizationId, email, handle, formerEmails } = person
+  const addresses = [email, handle, ...formerEmails]
   const names = [await findAccountName(tx, id), accountNameOf(handle), handle.split('@')[0]]
-  const texts = [email, handle, ...names.flatMap((name) => (name ? [asContact(name)] : []))]
+  const texts = [...addresses, ...names.flatMap((name) => (name ? [asContact(name)] : []))]
   for (const action of SETTINGS_ACTIONS) await blankMentions(tx, { organizationId, action, texts })
   const stored = new Map((await readSettingRows(tx)).map(({ key, value }) => [key, value]))
   const [user, address] = ['contact.user', 'contact.email'].map((key) => JSON.parse(stored.get(key) ?? 'null'))
-  const isUser = typeof user === 'string' && (await findContactUser(tx, user))?.id === id
-  const isAddress = typeof address === 'string' && [email, handle].includes(contactKey(address))
+  const isUser = typeof user === 'string' && (await isNamed(tx, user, person))
+  const isAddress = typeof address === 'string' && addresses.includes(contactKey(address))
   if (isUser) await deleteSetting(tx, 'contact.user')
   if (isAddress) await deleteSetting(tx, 'contact.email')
   // Once more: it may have been erased by a command beside this server, which on SQLite did not hear of it.
   const isAgain = await isAnonymized(tx, id)
   if (isUser || isAddress || isAgain) changes.announce(tx)
+}
+
+/** Also by an address that leads to nobody since the person has another one. */
+async function isNamed(tx: Transaction, text: string, { id, formerEmails }: ErasedPerson): Promise<boolean> {
+  const found = await findContactUser(tx, text)
+  return found === undefined ? formerEmails.includes(contactKey(text)) : found.id === id
 }

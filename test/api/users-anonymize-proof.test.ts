@@ -147,6 +147,8 @@ async function live(server: TestServer, admin: TestClient, mail: MailServer): Pr
     data: { type: 'users', id, attributes: { email: PERSON.secondEmail, title: `${PERSON.title} emerita` } },
   }
   await admin.patch(`/api/v2/users/${id}`, 200, { body: move })
+  const contact = { user: PERSON.secondEmail, email: PERSON.secondEmail.toUpperCase() }
+  await admin.patch('/api/v1/admin/instance', 200, { body: { contact } })
   const reset = { data: { type: 'password_resets', attributes: { email: PERSON.secondEmail } } }
   await nobody.post('/api/v2/auth/password_resets', 202, { body: reset, headers })
   await admin.post('/api/v2/users', 409, {

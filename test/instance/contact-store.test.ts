@@ -20,7 +20,7 @@ async function setContact({ settings, operator }: AdminWorld, user: string | nul
 }
 
 async function erase(world: AdminWorld, id: UserId, email: string): Promise<void> {
-  const erased = { id, organizationId: world.organizationId, email, handle: email }
+  const erased = { id, organizationId: world.organizationId, email, handle: email, formerEmails: [] }
   await world.db.write(async (tx) => {
     for (const part of instancePersonalData(world)) await part.erase(tx, erased)
   })
@@ -124,8 +124,8 @@ eachDatabase('the contact of the instance', ({ open }) => {
     assert.equal(await nameOf(third), 'ada-x')
     assert.equal(await nameOf(first), 'ada_x')
     await world.db.write(async (tx) => {
-      const person = { id: first, organizationId: world.organizationId, email: 'ada+x@example.org', handle: '' }
-      for (const part of instancePersonalData(world)) await part.erase(tx, person)
+      const erased = { id: first, organizationId: world.organizationId, email: 'ada+x@example.org', handle: '' }
+      for (const part of instancePersonalData(world)) await part.erase(tx, { ...erased, formerEmails: [] })
     })
     assert.equal(await findAccountName(world.db, first), undefined)
     assert.equal(await nameOf(second), 'ada_x-2')

@@ -49,7 +49,7 @@ async function logIn({ logIns, clock }: AdminWorld, userId: UserId): Promise<voi
 
 async function erase(world: AdminWorld, id: UserId): Promise<void> {
   const { organizationId } = world
-  const person = { id, organizationId, email: 'ada@example.org', handle: 'ada@example.org' }
+  const person = { id, organizationId, email: 'ada@example.org', handle: 'ada@example.org', formerEmails: [] }
   await world.db.write(async (tx) => {
     for (const part of instancePersonalData(world)) await part.erase(tx, person)
   })

@@ -5,7 +5,11 @@ import { listAudit } from '../../src/platform/audit/list.ts'
 import { recordAudit } from '../../src/platform/audit/record.ts'
 import type { Principal, UserId } from '../../src/platform/auth/principal.ts'
 import { AppError } from '../../src/platform/errors/app-error.ts'
-import { PersonalData, type PersonalDataPart } from '../../src/platform/personal-data/personal-data.ts'
+import {
+  type ErasedPerson,
+  PersonalData,
+  type PersonalDataPart,
+} from '../../src/platform/personal-data/personal-data.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { AnonymizeService } from '../../src/users/anonymize/anonymize-service.ts'
 import { MailOutbox } from '../../src/users/mail/mail-outbox.ts'
@@ -108,6 +112,25 @@ eachDatabase('anonymization', ({ open, openAgain, engine }: DatabaseContext) => 
         ['expired', 'pending', null],
         ['open', 'revoked', null],
       ],
+    )
+  })
+
+  it('is told the addresses that the person had in between, but none that somebody else has now', async () => {
+    const told: (readonly string[])[] = []
+    const part = {
+      name: 'test',
+      erase: async (_tx: unknown, person: ErasedPerson) => void told.push(person.formerEmails),
+    }
+    const { service, operator, person, users } = await anonymizing(await open(), part)
+    const id = await person(ADA)
+    for (const name of ['second', 'third', 'fourth']) {
+      await users.update(operator, { userId: id, email: `${name}@example.org` })
+    }
+    await person('second@example.org')
+    for (let again = 0; again < 2; again++) await service.anonymize(operator, [id])
+    assert.deepEqual(
+      told.map((emails) => emails.toSorted()),
+      [[ADA, 'fourth@example.org', 'third@example.org'], []],
     )
   })
 

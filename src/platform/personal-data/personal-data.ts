@@ -10,6 +10,11 @@ export interface Person {
   handle: string
 }
 
+export interface ErasedPerson extends Person {
+  /** Addresses that the person had in between, as far as the log knows them and nobody else has them now. */
+  formerEmails: readonly string[]
+}
+
 /** What one part of the server keeps about people. Whoever stores a name, an address or a credential contributes one. */
 export interface PersonalDataPart {
   /** A member of the export: `sessions`. */
@@ -18,7 +23,7 @@ export interface PersonalDataPart {
    * Removes or blanks everything that names the person, inside the transaction that anonymizes it. It may run again for
    * somebody who is anonymized already, to catch what was on its way.
    */
-  erase(tx: Transaction, person: Person): Promise<void>
+  erase(tx: Transaction, person: ErasedPerson): Promise<void>
   /** A JSON value, or many one by one; absent where there is nothing to hand out. Never a secret or its hash. */
   exportOf?(reader: Reader, person: Person): Promise<unknown> | AsyncIterable<unknown>
 }
@@ -40,7 +45,7 @@ export class PersonalData {
     }
   }
 
-  async erase(tx: Transaction, person: Person): Promise<void> {
+  async erase(tx: Transaction, person: ErasedPerson): Promise<void> {
     for (const part of this.#parts) await part.erase(tx, person)
   }
 

@@ -7,13 +7,13 @@ import { newId } from '../../platform/ids/uuid.ts'
 import type { JobEngine } from '../../platform/jobs/job-engine.ts'
 import { jobKind } from '../../platform/jobs/job-kind.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
-import type { Person, PersonalData } from '../../platform/personal-data/personal-data.ts'
+import type { ErasedPerson, PersonalData } from '../../platform/personal-data/personal-data.ts'
 import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
 import { isStorageAway } from '../../platform/storage/storage-errors.ts'
 import { keepAnAdministrator, refuseOwnAccount } from '../guards.ts'
-import { findUser, updateUser } from '../user/store-users.ts'
+import { findUser, findUserByEmail, updateUser } from '../user/store-users.ts'
 import type { User } from '../user/user.ts'
-import { hasAdministratorBeside, isActiveAdministrator } from './store-anonymize.ts'
+import { changedEmailsOf, hasAdministratorBeside, isActiveAdministrator } from './store-anonymize.ts'
 
 export interface AnonymizeServiceOptions {
   db: Database
@@ -64,7 +64,7 @@ export class AnonymizeService {
       await db.write(
         async (tx) => {
           const user = await findUser(tx, payload.organizationId, payload.userId)
-          if (user !== undefined) await personalData.erase(tx, personOf(user))
+          if (user !== undefined) await personalData.erase(tx, await personOf(tx, user))
           await this.#traceLater(tx)
           await complete(tx)
         },
@@ -105,7 +105,7 @@ export class AnonymizeService {
     if (user === undefined) return NOT_FOUND
     refuseOwnAccount(principal, user, 'anonymize')
     await keepAnAdministrator(tx, user, 'anonymized')
-    await personalData.erase(tx, personOf(user))
+    await personalData.erase(tx, await personOf(tx, user))
     if (user.anonymizedAt !== null) return 'anonymized'
     const now = clock.now()
     await updateUser(tx, user, anonymous(user, now))
@@ -178,8 +178,14 @@ async function collect(
   return outcome
 }
 
-function personOf({ id, organizationId, email, handle }: User): Person {
-  return { id, organizationId, email, handle }
+/** Before the log is blanked, which alone knows the addresses in between. */
+async function personOf(tx: Transaction, { id, organizationId, email, handle }: User): Promise<ErasedPerson> {
+  const formerEmails: string[] = []
+  for (const former of await changedEmailsOf(tx, organizationId, id)) {
+    const holder = await findUserByEmail(tx, organizationId, former)
+    if (holder === undefined || holder.id === id) formerEmails.push(former)
+  }
+  return { id, organizationId, email, handle, formerEmails }
 }
 
 /** The id and the time of creation stay, so that what refers to the user still does. */

@@ -87,6 +87,23 @@ export async function addressesOf(
   return new Set(rows.flatMap((row) => row.client_address ?? []))
 }
 
+/** Both sides of each change of the address; blanked events know none. */
+export async function changedEmailsOf(
+  reader: Reader,
+  organizationId: OrganizationId,
+  userId: UserId,
+): Promise<Set<string>> {
+  const rows = await reader.query
+    .selectFrom('audit_events')
+    .select('changes')
+    .where('organization_id', '=', organizationId)
+    .where('target_id', '=', userId)
+    .where('action', '=', 'user.email_changed')
+    .execute()
+  const changes = rows.map((row) => JSON.parse(row.changes) as { email?: { old?: string; new?: string } })
+  return new Set(changes.flatMap(({ email }) => [email?.old ?? [], email?.new ?? []].flat()))
+}
+
 export async function invitationsOf(
   reader: Reader,
   userId: UserId,
