@@ -141,9 +141,14 @@ async function sentMails(reader: Reader, { id }: Person): Promise<unknown> {
   }))
 }
 
-/** What the person did, then what others did to it: where those others were is not the person's to know. */
+/**
+ * What the person did, then what others did to it: where those others were is not the person's to know, nor what somebody
+ * else was called whom the person changed.
+ */
 async function* auditOf(reader: Reader, { id, organizationId }: Person): AsyncGenerator<unknown> {
-  for await (const event of streamAudit(reader, organizationId, { actorId: id })) yield auditEventToWire(event)
+  for await (const event of streamAudit(reader, organizationId, { actorId: id })) {
+    yield auditEventToWire(event.target?.id === id ? event : { ...event, changes: {} })
+  }
   for await (const event of streamAudit(reader, organizationId, { targetId: id })) {
     if (event.actor.id !== id) yield auditEventToWire(withoutClient(event))
   }

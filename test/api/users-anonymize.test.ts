@@ -237,6 +237,33 @@ describe('the personal-data export', () => {
     for (const hidden of [secret, person.token, 'hash']) assert.equal(answer.text.includes(hidden), false)
   })
 
+  test('tells that the person changed somebody else, and not what that one was called', async () => {
+    const [manager, other] = [
+      await callers.make({ roles: ['admin'], email: 'manager-export@example.org' }),
+      await callers.make({ email: 'private-before@example.org' }),
+    ]
+    const change = (id: string, email: string) => ({ body: { data: { type: 'users', id, attributes: { email } } } })
+    await manager.client.patch(`/api/v2/users/${other.userId}`, 200, change(other.userId, 'private-after@example.org'))
+    await manager.client.patch('/api/v2/current_user', 200, change(manager.userId, 'manager-moved@example.org'))
+    const { text, body } = await manager.client.get(`/api/v2/users/${manager.userId}/export`, 200)
+    assert.doesNotMatch(text, /private-/)
+    const events = body.data.attributes.audit_events.filter(
+      (one: { attributes: { action: string } }) => one.attributes.action === 'user.email_changed',
+    )
+    assert.deepEqual(
+      events.map((one: { attributes: { target: { id: string }; changes: { email?: object } } }) => [
+        one.attributes.target.id,
+        one.attributes.changes.email,
+      ]),
+      [
+        [manager.userId, { old: 'manager-export@example.org', new: 'manager-moved@example.org' }],
+        [other.userId, undefined],
+      ],
+    )
+    const theirs = await other.client.get(`/api/v2/users/${other.userId}/export`, 200)
+    assert.match(theirs.text, /private-before/)
+  })
+
   test('is for the person and for whoever manages users', async () => {
     const [person, other] = [await callers.make({}), await callers.make({ roles: ['standard'] })]
     await person.client.get(`/api/v2/users/${person.userId}/export`, 200)

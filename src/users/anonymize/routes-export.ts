@@ -28,7 +28,8 @@ export function exportRoutes(server: FastifyInstance, deps: UsersDeps): void {
     url: '/api/v2/users/:user_id/export',
     operationId: 'ExportPersonalData',
     summary: 'Get everything that is kept about a user',
-    description: 'Secrets and their hashes are not part of it.',
+    description:
+      'Secrets and their hashes are not part of it; nor, in audit events about anything but the user, the old and new values.',
     surface: 'users',
     access: selfOr('user_access_manage', 'user_id'),
     rateLimit: 'users_read',
