@@ -119,6 +119,21 @@ eachPublicWorld('pictures of the instance', (world) => {
     assert.equal((await shown()).thumbnail.description, 'From a form')
   })
 
+  test('a form of very many parts, or of very long names, is refused before it is read', async () => {
+    const part = (name: string) => `--b\r\ncontent-disposition: form-data; name="${name}"; filename="a"\r\n\r\n\r\n`
+    for (const [parts, code] of [
+      [part('a').repeat(21), 'ERR_TOO_MANY'],
+      [part('a'.repeat(9_000)), 'ERR_TOO_LONG'],
+    ] as const) {
+      const form = Buffer.from(`${parts}--b--\r\n`)
+      const { body } = await put(THUMBNAIL, form, 'multipart/form-data; boundary="b"', 422)
+      assert.equal(body.details.base[0].error, code)
+    }
+    for (const type of ['', '; boundary=""', '; boundary=a, multipart/form-data; boundary=b']) {
+      await put(THUMBNAIL, Buffer.from('--b--'), `multipart/form-data${type}`, 400)
+    }
+  })
+
   test('a picture that a caller has is not sent again; its tag is its name, which changes with its bytes', async () => {
     for (const src of [(await shown()).thumbnail.url, (await shown()).icon[0].src]) {
       const etag = (await fetchFile(src)).headers.get('etag') as string

@@ -1,5 +1,5 @@
 import type { FieldProblem } from '../invalid.ts'
-import { readCsv, writeCsv } from './csv.ts'
+import { PAUSE, readCsv, writeCsv } from './csv.ts'
 import { type BlockRules, commentProblems, DEFAULT_RULES, type DomainBlock, SEVERITIES } from './domain-block.ts'
 import { normaliseDomain } from './normalise-domain.ts'
 
@@ -23,9 +23,13 @@ export function blockToCsv(block: DomainBlock): string {
  * One by one, good and bad. The first line may name the columns, in any order and with or without the sign before them;
  * without such a line they are in the order of other servers' lists, of which a plain list of domains has the first.
  */
-export function* readBlockLines(text: string): Generator<BlockLine> {
+export function* readBlockLines(text: string): Generator<BlockLine | typeof PAUSE> {
   let columns: readonly (Column | undefined)[] | undefined
   for (const record of readCsv(text)) {
+    if (record === PAUSE) {
+      yield record
+      continue
+    }
     if ('problem' in record) {
       yield { line: record.line, domain: '', problem: record.problem }
       continue

@@ -1,15 +1,21 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
-import { blockToCsv, CSV_HEADER, readBlockLines } from './block-csv.ts'
-import { readCsv, writeCsv } from './csv.ts'
+import * as blockCsv from './block-csv.ts'
+import { blockToCsv, CSV_HEADER } from './block-csv.ts'
+import * as csv from './csv.ts'
+import { PAUSE, writeCsv } from './csv.ts'
 import { SEVERITIES } from './domain-block.ts'
+import { stepsOf } from './import-blocks.ts'
 import { normaliseDomain } from './normalise-domain.ts'
 
 const field = fc.oneof(
   fc.string({ unit: 'grapheme', maxLength: 20 }),
   fc.array(fc.constantFrom('"', ',', '\n', '\r', ' ', 'a'), { maxLength: 8 }).map((parts) => parts.join('')),
 )
+
+const readCsv = (text: string) => [...csv.readCsv(text)].filter((record) => record !== PAUSE)
+const readBlockLines = (text: string) => [...blockCsv.readBlockLines(text)].filter((line) => line !== PAUSE)
 
 describe('comma-separated values', () => {
   test('what was written is what is read, with the line at which it begins', () => {
@@ -67,6 +73,27 @@ describe('comma-separated values', () => {
       ],
     )
     assert.equal([...readCsv(`${','.repeat(100_000)}\na`)].length, 2)
+  })
+
+  test('a line that is longer than any has a reason to be is reported, and the next one is read', () => {
+    for (const field of [
+      '"'.repeat(70_000),
+      `"${'a\n'.repeat(40_000)}"`,
+      'a'.repeat(70_000),
+      `a,"b",${' '.repeat(65_600)}`,
+    ]) {
+      const [long, next, ...more] = readCsv(`${field}\nb`)
+      assert.deepEqual(long, { line: 1, problem: 'has more than 65536 characters' })
+      assert.deepEqual([next, more], [{ line: field.split('\n').length + 1, fields: ['b'] }, []])
+    }
+  })
+
+  test('others have their turn while much is read, also where that is nothing', () => {
+    for (const piece of ['a\n', '\n', '""\n', `"${'""'.repeat(3_000)}"\n`]) {
+      const text = piece.repeat(Math.ceil(100_000 / piece.length))
+      const turns = [...blockCsv.readBlockLines(text)].filter((line) => line === PAUSE).length
+      assert.ok(turns >= 10, `${turns} turns in lines of ${piece.slice(0, 9)}`)
+    }
   })
 
   test('a text made to be slow is not', () => {
@@ -155,5 +182,22 @@ describe('lists of blocks', () => {
       4,
       [5, 'has a quotation mark that is never closed'],
     ])
+  })
+
+  test('domains are looked up some at a time, fewer of those with many labels', () => {
+    for (const [labels, most] of [
+      [1, 2_000],
+      [100, 20],
+    ] as const) {
+      const names = Array.from({ length: 5_000 }, (_, n) => `${'a.'.repeat(labels - 1)}d${n}`)
+      const lines = readBlockLines(names.join('\n')).filter((line) => 'rules' in line)
+      const steps = [...stepsOf(lines)]
+      assert.deepEqual(
+        steps.flatMap((step) => step.lines),
+        lines,
+      )
+      assert.equal(lines.length, names.length)
+      assert.equal(Math.max(...steps.map((step) => step.lines.length)), most)
+    }
   })
 })

@@ -12,17 +12,33 @@ export interface BadCsvRecord {
   problem: string
 }
 
+/** Stands between records where others may have their turn, since much was read. */
+export const PAUSE = Symbol('pause')
+
 const MOST_FIELDS = 50
+// Far more than anybody writes about a domain.
+const LONGEST_RECORD = 64 * 1024
+const PAUSE_EVERY = 4 * 1024
 const BYTE_ORDER_MARK = '\ufeff'
+const [QUOTE, COMMA, LF, CR] = [0x22, 0x2c, 0x0a, 0x0d]
 
 /** Empty lines are left out. Lines may end in any of the usual ways, and a quoted field may hold line breaks. */
-export function* readCsv(text: string): Generator<CsvRecord | BadCsvRecord> {
+export function* readCsv(text: string): Generator<CsvRecord | BadCsvRecord | typeof PAUSE> {
   let at = text.startsWith(BYTE_ORDER_MARK) ? 1 : 0
   let line = 1
+  let pauseAt = PAUSE_EVERY
   for (;;) {
-    // A file of nothing else must not take longer than one with something in it.
-    for (; isBreak(text.charCodeAt(at)); at = afterBreak(text, at)) line += 1
+    if (at >= pauseAt) {
+      pauseAt = at + PAUSE_EVERY
+      yield PAUSE
+    }
     if (at >= text.length) return
+    // A file of nothing else must not take longer than one with something in it.
+    if (isBreak(text.charCodeAt(at))) {
+      at = afterBreak(text, at)
+      line += 1
+      continue
+    }
     const record = readRecord(text, at, line)
     at = record.end
     line = record.nextLine
@@ -49,6 +65,9 @@ function readRecord(text: string, start: number, line: number): Reading {
     }
     nextLine += field.breaks
     at = field.end
+    if (at - start > LONGEST_RECORD) {
+      return skipped(text, at, line, nextLine, `has more than ${LONGEST_RECORD} characters`)
+    }
     const isEnd = at >= text.length || text[at] === '\n' || text[at] === '\r'
     if (!isEnd && text[at] !== ',') return skipped(text, at, line, nextLine, 'goes on after a closing quotation mark')
     if (fields.length === MOST_FIELDS) return skipped(text, at, line, nextLine, `has more than ${MOST_FIELDS} fields`)
@@ -66,42 +85,36 @@ function readPlain(text: string, start: number) {
 
 /** A quotation mark inside is written twice. Undefined when the field is never closed. */
 function readQuoted(text: string, start: number) {
-  let value = ''
-  let from = start + 1
-  for (;;) {
-    const mark = text.indexOf('"', from)
-    if (mark === -1) return undefined
-    value += text.slice(from, mark)
-    if (text[mark + 1] !== '"') return { value, end: mark + 1, breaks: breaksIn(value) }
-    value += '"'
-    from = mark + 2
+  let end = start + 1
+  let breaks = 0
+  for (; end < text.length; end += 1) {
+    const code = text.charCodeAt(end)
+    if (code === QUOTE && text.charCodeAt(end + 1) !== QUOTE) break
+    if (code === QUOTE) end += 1
+    else if (code === LF || (code === CR && text.charCodeAt(end + 1) !== LF)) breaks += 1
   }
+  if (end >= text.length) return undefined
+  // One that is too long is refused, whatever it says.
+  const value = end - start > LONGEST_RECORD ? '' : text.slice(start + 1, end).replaceAll('""', '"')
+  return { value, end: end + 1, breaks }
 }
 
 function skipped(text: string, at: number, line: number, nextLine: number, problem: string): Reading {
   let end = at
-  while (end < text.length && text[end] !== '\n' && text[end] !== '\r') end += 1
+  while (end < text.length && !isBreak(text.charCodeAt(end))) end += 1
   return { line, problem, end: afterBreak(text, end), nextLine: nextLine + 1 }
 }
 
 function isStructure(code: number): boolean {
-  return code === 0x2c || code === 0x0a || code === 0x0d
+  return code === COMMA || isBreak(code)
 }
 
 function isBreak(code: number): boolean {
-  return code === 0x0a || code === 0x0d
+  return code === LF || code === CR
 }
 
 function afterBreak(text: string, at: number): number {
-  return text[at] === '\r' && text[at + 1] === '\n' ? at + 2 : Math.min(text.length, at + 1)
-}
-
-function breaksIn(value: string): number {
-  let breaks = 0
-  for (let i = 0; i < value.length; i++) {
-    if (value[i] === '\n' || (value[i] === '\r' && value[i + 1] !== '\n')) breaks += 1
-  }
-  return breaks
+  return text.charCodeAt(at) === CR && text.charCodeAt(at + 1) === LF ? at + 2 : Math.min(text.length, at + 1)
 }
 
 function quoted(field: string): string {

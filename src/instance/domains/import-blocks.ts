@@ -5,6 +5,7 @@ import type { Transaction } from '../../platform/storage/database.ts'
 import { invalid, invalidField } from '../invalid.ts'
 import { type BlockLine, blockToCsv, CSV_HEADER, readBlockLines } from './block-csv.ts'
 import type { BlockServiceOptions } from './block-service.ts'
+import { PAUSE } from './csv.ts'
 import { type BlockRules, isCovered } from './domain-block.ts'
 import { withParents } from './normalise-domain.ts'
 import { blocksAfter, blocksOf, insertBlocks } from './store-blocks.ts'
@@ -30,8 +31,8 @@ export interface ImportWish {
 const MOST_LINES = 100_000
 const MOST_ERRORS = 1_000
 const PAGE = 1_000
-// A long file is read and imported in steps, between which others have their turn.
-const STEP_LINES = 1_000
+// A long file is imported in steps, between which others have their turn: by the names that are looked up, of which a line may have a hundred.
+const NAMES_PER_STEP = 2_000
 // The log takes 64 thousand characters of changes.
 const NAMES_PER_EVENT = 200
 
@@ -56,8 +57,8 @@ export async function importBlocks(
     async (tx) => {
       const fresh = new Map<string, BlockRules>()
       const createdAt = clock.now()
-      for (let start = 0; start < file.lines.length; start += STEP_LINES) {
-        const added = await addFresh(tx, fresh, file.lines.slice(start, start + STEP_LINES))
+      for (const step of stepsOf(file.lines)) {
+        const added = await addFresh(tx, fresh, step)
         if (wish.dryRun) continue
         const blocks = added.map(({ domain, rules }) => ({ domain, ...rules, createdAt }))
         await insertBlocks(tx, blocks)
@@ -87,11 +88,14 @@ export async function* exportBlocks({ db }: Pick<BlockServiceOptions, 'db'>): As
 async function readFile(csv: string): Promise<BlockFile> {
   const file: BlockFile = { lines: [], failed: 0, errors: [] }
   for (const line of readBlockLines(csv)) {
+    if (line === PAUSE) {
+      await nextTurn()
+      continue
+    }
     const read = file.lines.length + file.failed
     if (read >= MOST_LINES) {
       throw invalidField('', `The file has more than ${MOST_LINES} lines: divide it`, 'ERR_TOO_LONG')
     }
-    if (read % STEP_LINES === STEP_LINES - 1) await nextTurn()
     if ('rules' in line) file.lines.push(line)
     else {
       file.failed += 1
@@ -106,14 +110,28 @@ function reportOf({ lines, failed, errors }: BlockFile, imported: number, dryRun
   return { dryRun, imported, skipped: lines.length - imported, failed, errors }
 }
 
+interface Step {
+  lines: GoodLine[]
+  /** The domains of the lines, and those above them; often the same. */
+  names: string[]
+}
+
+/** In the order of the file, each with few names to look up. */
+export function* stepsOf(lines: readonly GoodLine[]): Generator<Step> {
+  let step: Step = { lines: [], names: [] }
+  for (const line of lines) {
+    step.lines.push(line)
+    step.names.push(...withParents(line.domain))
+    if (step.names.length < NAMES_PER_STEP) continue
+    yield step
+    step = { lines: [], names: [] }
+  }
+  if (step.lines.length > 0) yield step
+}
+
 /** Of the lines those that add something to what is blocked already and to those before them. */
-async function addFresh(
-  tx: Transaction,
-  fresh: Map<string, BlockRules>,
-  lines: readonly GoodLine[],
-): Promise<GoodLine[]> {
-  const names = new Set(lines.flatMap(({ domain }) => withParents(domain)))
-  const blocks = await blocksOf(tx, [...names])
+async function addFresh(tx: Transaction, fresh: Map<string, BlockRules>, { lines, names }: Step): Promise<GoodLine[]> {
+  const blocks = await blocksOf(tx, [...new Set(names)])
   const blocked = new Map(blocks.map((block) => [block.domain, block]))
   return lines.filter(({ domain, rules }) => {
     const existing = (name: string) => fresh.get(name) ?? blocked.get(name)
