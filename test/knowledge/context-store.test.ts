@@ -265,6 +265,51 @@ eachDatabase('context', ({ open }) => {
     assert.deepEqual(await ask({ name: '*', depth: 1, maxRelated: 1, pageSize: 3 }), [['b.md'], ['a.md'], ['old.md']])
   })
 
+  test('has what changed lately also where very many older notes are related, in either direction', async () => {
+    const db = await open()
+    const old = Array.from({ length: 300 }, (_, n) => `old ${n}.md`)
+    const recent = ['new a.md', 'new b.md']
+    const { project } = await write(db, [
+      { path: 'hub.md', updatedAt: 1 },
+      { path: 'list.md', updatedAt: 1, links: [...old, ...recent] },
+      ...old.map((path) => ({ path, updatedAt: 1, links: ['hub.md'] })),
+      ...recent.map((path) => ({ path, links: ['hub.md'] })),
+    ])
+    const ask = async (name: string) => {
+      const query = { ...DEFAULTS, name, since: 2, maxRelated: 3 }
+      const { results } = await buildContext(db, await runningIndex(db), project, query)
+      return results[0]?.related_results.map(shown)
+    }
+    assert.deepEqual(await ask('hub'), [...recent, 'new a links_to hub'])
+    assert.deepEqual(await ask('list'), [...recent, 'list links_to old 0'])
+  })
+
+  test('is not filled by one note that links to another again and again', async () => {
+    const db = await open()
+    const again = (to: string, isRepeat: boolean) =>
+      Array.from({ length: 3_000 }, (_, n) => (isRepeat && n > 0 ? { to, isRepeat } : { to, type: `t${n}` }))
+    const { project, projectId, ids } = await write(db, [
+      { path: 'repeating.md', links: [...again('a.md', true), 'b.md'] },
+      { path: 'many ways.md', links: again('b.md', false) },
+      { path: 'a.md' },
+      { path: 'b.md' },
+      { path: 'c.md', links: ['a.md', 'b.md', { to: 'b.md', type: 'cites' }] },
+    ])
+    const ask = async (name: string, maxRelated = 10) => {
+      const query = { ...DEFAULTS, name, maxRelated }
+      const { results } = await buildContext(db, await runningIndex(db), project, query)
+      return results[0]?.related_results.map(shown)
+    }
+    const relations = ['repeating t0 a', 'repeating links_to b']
+    assert.deepEqual(await ask('repeating'), ['a.md', 'b.md', ...relations])
+    assert.deepEqual(await ask('a'), ['repeating.md', 'c.md', 'repeating t0 a', 'c links_to a'])
+    assert.deepEqual(await ask('b', 4), ['repeating.md', 'many ways.md', 'c.md', 'repeating links_to b'])
+    const around = new Neighbourhood(db, projectId)
+    const notes = ['b.md', 'many ways.md'].map((path) => ids.get(path) as number)
+    await around.expand(notes, 1)
+    for (const note of notes) assert.ok(around.edgesOf(note).length < 520)
+  })
+
   test('of many notes lets others have their turn while it is read', async () => {
     const db = await open()
     const rows = Array.from({ length: 100 }, (_, at) => ({
@@ -296,6 +341,7 @@ eachDatabase('context', ({ open }) => {
       const [related = []] = await findRelated(around, [hub], { depth: 5, maxRelated: 1_000, since: null })
       assert.ok(around.edgesOf(hub).length <= 520, `${around.edgesOf(hub).length} relations`)
       assert.ok(related.length <= 1_000)
+      await new Neighbourhood(reader, projectId).expand([hub], 1)
       for (const seen of new Map(statements.map((one) => [one.sql, one])).values()) {
         const plan = await planOf(tx, seen)
         assert.doesNotMatch(plan, SCAN, `${seen.sql}\n${plan}`)

@@ -17,7 +17,7 @@ import {
 import { findRelated, type Related, type RelatedOptions } from './find-related.ts'
 import { type Named, namedNotes, readName } from './named-notes.ts'
 import { namedParts, placesOfParts } from './named-parts.ts'
-import { type Edge, Neighbourhood } from './neighbourhood.ts'
+import { Neighbourhood } from './neighbourhood.ts'
 import {
   type ItemPage,
   type ItemPlace,
@@ -27,7 +27,7 @@ import {
   withCounts,
 } from './primary-items.ts'
 import { observationsFrom } from './store-context.ts'
-import { relationsFrom } from './store-neighbours.ts'
+import { type RelationEdge, relationsAt, relationsFrom } from './store-neighbours.ts'
 
 export interface ContextQuery extends RelatedOptions {
   /** Null: whatever changed lately; `since` is set then. */
@@ -109,7 +109,7 @@ async function contextOf(
         { ...run, index: 0, count: MOST_OBSERVATIONS },
         OBSERVED_CHARACTERS,
       ),
-      related_results: found.flatMap((one) => relatedItem(around, texts.related, one)),
+      related_results: await relatedItems(reader, around, texts.related, found),
     })
   }
   return { results, hasMore }
@@ -190,19 +190,26 @@ async function observationItems(
 async function relationItems(reader: Reader, around: Neighbourhood, run: Run): Promise<RelationItem[]> {
   const rows = await relationsFrom(reader, run.noteId, run.index, run.count)
   await around.know(rows.flatMap(({ to_id: to }) => (to === null ? [] : [to])))
-  return rows.flatMap((row) => itemOfEdge(around, { ...row, id: partId(row.from_id, row.position) }))
+  return rows.flatMap((row) => itemOfEdge(around, row))
 }
 
-function relatedItem(
+async function relatedItems(
+  reader: Reader,
   around: Neighbourhood,
   texts: ReadonlyMap<number, string>,
-  related: Related,
-): (EntityItem | RelationItem)[] {
-  if (related.type === 'relation') return itemOfEdge(around, related.edge)
-  return [entityItem(related.note, texts.get(related.note.id) ?? null)]
+  related: readonly Related[],
+): Promise<(EntityItem | RelationItem)[]> {
+  const edges = related.flatMap((one) => (one.type === 'relation' ? [one.edge] : []))
+  const rows = edges.length === 0 ? [] : await relationsAt(reader, edges)
+  const said = new Map(rows.map((row) => [partId(row.from_id, row.position), row]))
+  return related.flatMap((one): (EntityItem | RelationItem)[] => {
+    if (one.type === 'entity') return [entityItem(one.note, texts.get(one.note.id) ?? null)]
+    const edge = said.get(one.edge.id)
+    return edge === undefined ? [] : itemOfEdge(around, edge)
+  })
 }
 
-function itemOfEdge(around: Neighbourhood, edge: Edge): RelationItem[] {
+function itemOfEdge(around: Neighbourhood, edge: RelationEdge): RelationItem[] {
   const from = around.note(edge.from_id)
   const to = edge.to_id === null ? null : (around.note(edge.to_id) ?? null)
   return from === undefined ? [] : [relationItem(edge, from, to)]

@@ -1,9 +1,10 @@
 import { toRfc3339 } from '../../platform/clock/clock.ts'
 import { firstTags, nameOf, observationDocument, relationDocument } from '../note/part-document.ts'
+import { partId } from '../note/part-id.ts'
 import { type StoredObservation, toObservation } from '../note/store-observations.ts'
 import { cutText } from '../note/store-shown.ts'
-import type { Edge } from './neighbourhood.ts'
 import type { ContextNote } from './store-context.ts'
+import type { RelationEdge } from './store-neighbours.ts'
 
 /** Of an observation, as in the results of a search. */
 export const LONGEST_CONTENT = 10_000
@@ -47,12 +48,12 @@ export function observationItem(note: ContextNote, observation: StoredObservatio
   }
 }
 
-export function relationItem(edge: Edge, from: ContextNote, to: ContextNote | null) {
+export function relationItem(edge: RelationEdge, from: ContextNote, to: ContextNote | null) {
   const view = { ...edge, direction: 'outgoing' as const, from, to }
   const { permalink, to_name: name, context } = relationDocument(view)
   return {
     type: 'relation' as const,
-    relation_id: edge.id,
+    relation_id: partId(edge.from_id, edge.position),
     entity_id: from.id,
     title: `${from.title} → ${name}`,
     file_path: from.file_path,

@@ -30,7 +30,7 @@ export async function findRelated(
   for (let depth = 1; depth <= options.depth; depth++) {
     const frontier = searches.flatMap((search) => search.frontier)
     if (frontier.length === 0) break
-    await around.expand(frontier)
+    await around.expand(frontier, options.since)
     for (const [at, search] of searches.entries()) {
       search.step()
       if (at % STEPS_AT_ONCE === STEPS_AT_ONCE - 1) await nextTurn()

@@ -1,10 +1,10 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Micros } from '../../platform/clock/clock.ts'
 import type { Reader } from '../../platform/storage/database.ts'
 import { partId } from '../note/part-id.ts'
 import { type ContextNote, notesByIds } from './store-context.ts'
-import { type RelationEdge, relationsAround } from './store-neighbours.ts'
+import { type Link, relationsAround } from './store-neighbours.ts'
 
-export interface Edge extends RelationEdge {
+export interface Edge extends Link {
   id: number
 }
 
@@ -50,23 +50,26 @@ export class Neighbourhood {
     }
   }
 
-  /** Reads the relations of the notes, and the notes at their other ends. */
-  async expand(ids: Iterable<number>): Promise<void> {
+  /**
+   * Reads the relations of the notes, and the notes at their other ends. Of a note with very many, those with notes that changed
+   * since then are among them.
+   */
+  async expand(ids: Iterable<number>, since: Micros | null): Promise<void> {
     const unknown = [...new Set(ids)].filter((id) => !this.#edges.has(id))
     for (let at = 0; at < unknown.length; at += IDS_PER_QUERY) {
       const left = this.#limits.notes - this.#edges.size
       if (left <= 0 || this.#relations >= this.#limits.relations) return
-      await this.#read(unknown.slice(at, at + Math.min(IDS_PER_QUERY, left)))
-      // SQLite reads without giving others a turn.
-      await nextTurn()
+      const some = unknown.slice(at, at + Math.min(IDS_PER_QUERY, left))
+      const recent = since === null ? null : { projectId: this.#projectId, since }
+      await this.#add(some, await relationsAround(this.#reader, some, recent))
     }
   }
 
-  async #read(ids: readonly number[]): Promise<void> {
+  async #add(ids: readonly number[], links: readonly Link[]): Promise<void> {
     const edges = new Map<number, Edge>()
-    for (const row of await relationsAround(this.#reader, ids)) {
-      const id = partId(row.from_id, row.position)
-      edges.set(id, { ...row, id })
+    for (const link of links) {
+      const id = partId(link.from_id, link.position)
+      edges.set(id, { ...link, id })
     }
     this.#relations += edges.size
     for (const id of ids) this.#edges.set(id, [])

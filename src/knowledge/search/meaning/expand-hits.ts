@@ -1,6 +1,7 @@
 import type { Reader } from '../../../platform/storage/database.ts'
-import { type RelationEdge, relationsAround } from '../../context/store-neighbours.ts'
+import { type Link as Edge, relationsAround, relationsAt } from '../../context/store-neighbours.ts'
 import type { Project } from '../../note/note.ts'
+import { partId } from '../../note/part-id.ts'
 import { mayPassNotes, type SearchFilters } from '../filter/filters.ts'
 import { filterNotes } from '../find/find-rows.ts'
 import { hitKey, type RatedHit, type Via } from '../hit.ts'
@@ -25,7 +26,7 @@ export async function expandHits(
 ): Promise<RatedHit[]> {
   const seeds = seedsOf(hits)
   if (seeds.size === 0) return [...hits]
-  const edges = await relationsAround(reader, [...seeds.keys()])
+  const edges = await relationsAround(reader, [...seeds.keys()], null)
   const linked = linkedNotes(seeds, edges)
   const own = new Set(hits.filter(({ kind }) => kind === 'note').map(({ noteId }) => noteId))
   const others = [...linked.keys()].filter((noteId) => !own.has(noteId))
@@ -34,20 +35,46 @@ export async function expandHits(
     linked,
     others.filter((noteId) => passing.has(noteId)),
   )
+  const vias = await viasOf(reader, linked, [...own, ...added])
   const risen = hits.map((hit) => {
     const link = hit.kind === 'note' ? linked.get(hit.noteId) : undefined
-    return link === undefined ? hit : { ...hit, score: hit.score + link.share, via: link.via }
+    return link === undefined ? hit : { ...hit, score: hit.score + link.share, ...vias.get(hit.noteId) }
   })
   const neighbours = added.map((noteId): RatedHit => {
-    const { share, via } = linked.get(noteId) as Link
-    return { noteId, kind: 'note', position: 0, score: share, words: 0, similarity: 0, chunks: [], via }
+    const { share } = linked.get(noteId) as Link
+    const via = vias.get(noteId)
+    return { noteId, kind: 'note', position: 0, score: share, words: 0, similarity: 0, chunks: [], ...via }
   })
   return [...risen, ...neighbours].sort((one, other) => other.score - one.score || hitKey(one) - hitKey(other))
 }
 
 interface Link {
   share: number
-  via: Via
+  seed: number
+  edge: Edge
+}
+
+/** How each of the notes came in, as far as one did so by a relation. */
+async function viasOf(
+  reader: Reader,
+  linked: ReadonlyMap<number, Link>,
+  noteIds: readonly number[],
+): Promise<Map<number, { via: Via }>> {
+  const links = noteIds.flatMap((noteId) => {
+    const link = linked.get(noteId)
+    return link === undefined ? [] : [{ ...link, noteId }]
+  })
+  const rows = await relationsAt(
+    reader,
+    links.map(({ edge }) => edge),
+  )
+  const types = new Map(rows.map((row) => [partId(row.from_id, row.position), row.relation_type]))
+  return new Map(
+    links.map(({ noteId, seed, edge }) => {
+      const relationType = types.get(partId(edge.from_id, edge.position)) as string
+      return [noteId, { via: { noteId: seed, relationType } }]
+    }),
+  )
 }
 
 /** The notes of the best hits, with the best score of each. */
@@ -61,15 +88,16 @@ function seedsOf(hits: readonly RatedHit[]): Map<number, number> {
 }
 
 /** By note: the best seed that it is related to. Those of the best seed come first, in the order of the text. */
-function linkedNotes(seeds: ReadonlyMap<number, number>, edges: readonly RelationEdge[]): Map<number, Link> {
+function linkedNotes(seeds: ReadonlyMap<number, number>, edges: readonly Edge[]): Map<number, Link> {
   const inOrder = edges.toSorted((one, other) => one.from_id - other.from_id || one.position - other.position)
   const linked = new Map<number, Link>()
   for (const [seed, score] of seeds) {
-    for (const { from_id: from, to_id: to, relation_type: relationType } of inOrder) {
+    for (const edge of inOrder) {
+      const { from_id: from, to_id: to } = edge
       if (to === null || from === to || (from !== seed && to !== seed)) continue
       const noteId = from === seed ? to : from
       if (linked.has(noteId)) continue
-      linked.set(noteId, { share: SHARE * score, via: { noteId: seed, relationType } })
+      linked.set(noteId, { share: SHARE * score, seed, edge })
     }
   }
   return linked
@@ -78,7 +106,7 @@ function linkedNotes(seeds: ReadonlyMap<number, number>, edges: readonly Relatio
 function mostOfEach(linked: ReadonlyMap<number, Link>, noteIds: readonly number[]): number[] {
   const counts = new Map<number, number>()
   const some = noteIds.filter((noteId) => {
-    const seed = (linked.get(noteId) as Link).via.noteId
+    const { seed } = linked.get(noteId) as Link
     const count = (counts.get(seed) ?? 0) + 1
     counts.set(seed, count)
     return count <= MOST_OF_SEED
