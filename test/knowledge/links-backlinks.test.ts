@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { backlinksOf } from '../../src/knowledge/link/backlinks.ts'
 import { findBacklinks } from '../../src/knowledge/link/store-backlinks.ts'
+import { linksTo } from '../../src/knowledge/link/store-incoming.ts'
 import { updateLinks } from '../../src/knowledge/link/update-links.ts'
 import type { Note } from '../../src/knowledge/note/note.ts'
 import { updateContent } from '../../src/knowledge/note/store-notes.ts'
@@ -269,5 +270,23 @@ eachDatabase('update links', ({ open }) => {
     })
     const renamed = await notes.rename(note, { title: 'New', file_path: 'New.md', permalink: 'main/new' })
     assert.equal((await update(notes, renamed)).updated.length, 250)
+  })
+
+  test('thousands of links of one note are read some at a time, and all of them rewritten', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const note = await notes.add({ path: 'Old.md' })
+    await notes.add({ path: 'a.md', body: '[[Old]]' })
+    await notes.add({ path: 'b.md', body: Array.from({ length: 2_500 }, (_, at) => `[[Old#${at}]]`).join('\n') })
+    await notes.add({ path: 'c.md', body: '[[Old]]' })
+    const read = new Set<string>()
+    for await (const links of linksTo(notes.db, note.id)) {
+      assert.ok(links.length <= 1_000)
+      for (const { from_id, position } of links) read.add(`${from_id} ${position}`)
+    }
+    assert.equal(read.size, 2_502)
+    const renamed = await notes.rename(note, { title: 'New', file_path: 'New.md', permalink: 'main/new' })
+    const { texts, updated } = await update(notes, renamed)
+    assert.deepEqual(updated, ['a.md: 1', 'b.md: 2500', 'c.md: 1'])
+    assert.ok(texts.every((text) => !text.includes('Old')))
   })
 })

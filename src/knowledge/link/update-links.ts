@@ -11,7 +11,7 @@ import { type Ask, askOf } from './ask.ts'
 import { resolveAsks } from './resolve-exactly.ts'
 import type { Choice } from './resolver.ts'
 import { rewritingLinks } from './rewrite-links.ts'
-import { type IncomingLink, linksOfNextNotes } from './store-incoming.ts'
+import { type IncomingLink, linksTo } from './store-incoming.ts'
 
 /** One note in which links were rewritten. */
 export interface UpdatedLinks {
@@ -23,7 +23,7 @@ export interface UpdatedLinks {
 /** A text that no note may have is `invalid_argument`, and then nothing was changed. */
 export type SaveText = (linking: NoteWithContent, text: string) => Promise<unknown>
 
-const NOTES_AT_ONCE = 100
+const LINKS_AT_ONCE = 1_000
 
 /**
  * Rewrites the links of other notes that reach the note only by a name it had before, so that they say what it is called
@@ -37,18 +37,27 @@ export async function updateLinks(
   save: SaveText,
 ): Promise<UpdatedLinks[]> {
   const updated: UpdatedLinks[] = []
-  let after = 0
-  for (;;) {
-    const links = await linksOfNextNotes(tx, note.id, after, NOTES_AT_ONCE)
-    const last = links.at(-1)
-    if (last === undefined) return updated
-    after = last.from_id
-    const outdated = await notMeaning(tx, project, note, links)
+  const update = async (outdated: readonly IncomingLink[]) => {
     for (const [fromId, list] of Map.groupBy(outdated, ({ from_id }) => from_id)) {
       const done = await updateNoteLinks(tx, project, note, fromId, list, save)
       if (done !== null) updated.push(done)
     }
   }
+  // Of the last note that was read: there may be more of them.
+  let rest: IncomingLink[] = []
+  for await (const links of linksTo(tx, note.id)) {
+    const last = links.at(-1)?.from_id
+    const outdated = [...rest, ...(await notMeaning(tx, project, note, namedOnce(links)))]
+    await update(outdated.filter(({ from_id }) => from_id !== last))
+    rest = namedOnce(outdated.filter(({ from_id }) => from_id === last))
+  }
+  await update(rest)
+  return updated
+}
+
+/** Of the links of a note with the same name, one is enough: all of them are rewritten alike. */
+function namedOnce(links: readonly IncomingLink[]): IncomingLink[] {
+  return [...new Map(links.map((link) => [`${link.from_id} ${link.to_name}`, link])).values()]
 }
 
 async function notMeaning(
@@ -98,21 +107,19 @@ async function newNames(
   note: Note,
   links: readonly IncomingLink[],
 ): Promise<Map<string, string>> {
-  const wishes = links.flatMap((link) =>
-    namesLike(note, writtenTarget(link)).flatMap((target) => {
-      const ask = askFor(target, link)
-      return ask === null ? [] : [{ link, ask }]
-    }),
-  )
-  const choices = await resolveAsks(
-    tx,
-    project,
-    wishes.map(({ ask }) => ask),
-    { withRetired: false, breathe: () => tx.breathe() },
-  )
   const names = new Map<string, string>()
-  for (const [at, { link, ask }] of wishes.entries()) {
-    if (!names.has(link.to_name) && isChosen(choices[at], note, link.anchor)) names.set(link.to_name, ask.name)
+  for (let start = 0; start < links.length; start += LINKS_AT_ONCE) {
+    const wishes = links.slice(start, start + LINKS_AT_ONCE).flatMap((link) =>
+      namesLike(note, writtenTarget(link)).flatMap((target) => {
+        const ask = askFor(target, link)
+        return ask === null ? [] : [{ link, ask }]
+      }),
+    )
+    const asks = wishes.map(({ ask }) => ask)
+    const choices = await resolveAsks(tx, project, asks, { withRetired: false, breathe: () => tx.breathe() })
+    for (const [at, { link, ask }] of wishes.entries()) {
+      if (!names.has(link.to_name) && isChosen(choices[at], note, link.anchor)) names.set(link.to_name, ask.name)
+    }
   }
   return names
 }
