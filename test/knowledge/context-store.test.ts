@@ -138,6 +138,20 @@ eachDatabase('context', ({ open }) => {
     assert.equal((await ask('observation')).length, 100)
   })
 
+  test('has the first of very many long relations beside a note, and all notes that they lead to', async () => {
+    const db = await open()
+    const [type, paths] = ['x'.repeat(1_996), Array.from({ length: 70 }, (_, n) => `${10 + n}.md`)]
+    const { project } = await write(db, [
+      { path: 'a.md', permalink: 'a', links: paths.slice(1).map((to) => ({ to, type })) },
+      ...paths.map((path, n) => ({ path, links: n === 1 ? ['10.md'] : [] })),
+    ])
+    const query = { ...DEFAULTS, name: 'a', depth: 2, maxRelated: 1_000 }
+    const { results } = await buildContext(db, await runningIndex(db), project, query)
+    const related = results[0]?.related_results ?? []
+    assert.equal(related.filter((item) => item.type === 'entity').length, 70)
+    assert.equal(related.filter((item) => item.type === 'relation').length, 49)
+  })
+
   test('a note that is named is there however old it is: a timeframe is about what is related to it', async () => {
     const db = await open()
     const { project } = await write(db, [

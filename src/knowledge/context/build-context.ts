@@ -53,6 +53,7 @@ const PRIMARY_CHARACTERS = 50_000
 const RELATED_CHARACTERS = 500
 const MOST_OBSERVATIONS = 1_000
 const OBSERVED_CHARACTERS = 100_000
+const RELATION_CHARACTERS = 100_000
 // SQLite reads without giving others a turn.
 const RESULTS_AT_ONCE = 10
 
@@ -193,6 +194,7 @@ async function relationItems(reader: Reader, around: Neighbourhood, run: Run): P
   return rows.flatMap((row) => itemOfEdge(around, row))
 }
 
+/** All of the notes, of which little is shown; of the relations the first ones, of so many characters together. */
 async function relatedItems(
   reader: Reader,
   around: Neighbourhood,
@@ -202,10 +204,13 @@ async function relatedItems(
   const edges = related.flatMap((one) => (one.type === 'relation' ? [one.edge] : []))
   const rows = edges.length === 0 ? [] : await relationsAt(reader, edges)
   const said = new Map(rows.map((row) => [partId(row.from_id, row.position), row]))
+  let left = RELATION_CHARACTERS
   return related.flatMap((one): (EntityItem | RelationItem)[] => {
     if (one.type === 'entity') return [entityItem(one.note, texts.get(one.note.id) ?? null)]
     const edge = said.get(one.edge.id)
-    return edge === undefined ? [] : itemOfEdge(around, edge)
+    if (edge === undefined) return []
+    left -= edge.relation_type.length + edge.to_name.length + (edge.context?.length ?? 0)
+    return left < 0 ? [] : itemOfEdge(around, edge)
   })
 }
 

@@ -18,7 +18,12 @@ const shared = {
   page: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 })),
   page_size: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 10 })),
   max_related: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 100, default: 10, description: 'Related results of each result.' }),
+    Type.Integer({
+      minimum: 0,
+      maximum: 100,
+      default: 10,
+      description: 'Related results of each result; its relations have at most 100,000 characters together.',
+    }),
   ),
 }
 
