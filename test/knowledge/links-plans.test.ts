@@ -3,9 +3,10 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { notesByIds } from '../../src/knowledge/context/store-context.ts'
 import { backlinksOf } from '../../src/knowledge/link/backlinks.ts'
+import { RelationBinder } from '../../src/knowledge/link/store-bindings.ts'
 import { deleteNames, findNames, insertNames } from '../../src/knowledge/link/store-names.ts'
 import { boundRelations } from '../../src/knowledge/link/store-relations.ts'
-import { bindRelations, waitingRelations } from '../../src/knowledge/link/store-waiting-relations.ts'
+import { waitingRelations } from '../../src/knowledge/link/store-waiting-relations.ts'
 import { hitNotes } from '../../src/knowledge/search/answer/store-search-hits.ts'
 import { searchedNotes } from '../../src/knowledge/search/find/store-search-notes.ts'
 import type { Reader } from '../../src/platform/storage/database.ts'
@@ -47,7 +48,7 @@ eachDatabase('plans of links', ({ open }) => {
     const plans = await plansOf(notes, async (reader) => {
       await resolveExactly(reader, notes.project, 'a/b.md', texts(3))
       for (const column of ['target_key', 'whole_key', 'part_key'] as const) {
-        await waitingRelations(reader, notes.project.id, column, ['a', 'b', 'c'], { from_id: 0, position: -1 })
+        await waitingRelations(reader, notes.project.id, column, ['a', 'b', 'c']).next()
       }
       await relationsOf(reader, note)
       await boundRelations(reader, note.id, -1)
@@ -60,6 +61,14 @@ eachDatabase('plans of links', ({ open }) => {
     }
   })
 
+  test('those who wait for a note are read in the order of the index, not sorted for each batch', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const [plan] = await plansOf(notes, (reader) =>
+      waitingRelations(reader, notes.project.id, 'target_key', ['a', 'b']).next(),
+    )
+    assert.doesNotMatch(plan ?? '', /USE TEMP B-TREE/)
+  })
+
   test('names are looked up and relations bound one by one, also in tables that nothing is known of', async () => {
     const notes = await LinkedNotes.open(await open())
     const body = Array.from({ length: 5_000 }, (_, at) => `[[Other ${at}]]`).join('\n')
@@ -69,8 +78,11 @@ eachDatabase('plans of links', ({ open }) => {
       await findNames(watched.reader, notes.project.id, ['target', 'other', 'third'])
       await boundRelations(watched.reader, note.id, -1)
       const { writer, statements } = watchedWriter(tx)
-      await bindRelations(writer, [{ from_id: note.id, position: 1, to_id: note.id, anchor: null }])
-      assert.equal(statements.length, 2)
+      const binder = new RelationBinder(writer)
+      for (const position of [1, 2]) await binder.bind([{ from_id: note.id, position, to_id: note.id, anchor: null }])
+      await binder.end()
+      // What repeats another is looked for once, however many are bound.
+      assert.equal(statements.length, 3)
       for (const statement of [...watched.statements, ...statements]) {
         const plan = await planOf(tx, statement)
         assert.doesNotMatch(plan, SCAN)

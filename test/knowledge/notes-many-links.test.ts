@@ -16,7 +16,9 @@ eachDatabase('a note that very many links lead to', ({ open }) => {
       const { notes, writer, projectId } = world
       const make = (title: string, content = '') =>
         notes.create(writer, projectId, { title, directory: '', content, noteType: null, metadata: null })
-      await make('Source', Array.from({ length: count }, (_, n) => `- type${n} [[Target]]`).join('\n'))
+      // By two names, and one of a type that was there before.
+      const link = (n: number) => `- type${n % (count - 1)} [[${n < count / 3 ? 'many/' : ''}Target]]`
+      await make('Source', Array.from({ length: count }, (_, n) => link(n)).join('\n'))
       const bound = async (id: number) =>
         (await db.query.selectFrom('relations').select('position').where('to_id', '=', id).execute()).length
       const target = await make('Target')

@@ -14,6 +14,7 @@ import { type Ask, askedId, askedKeys, askOf } from './ask.ts'
 import type { NameRow } from './names.ts'
 import { type FoundLinkNames, resolveAsks } from './resolve-exactly.ts'
 import { type Choice, choose, namesWith } from './resolver.ts'
+import { type Binding, RelationBinder, unbindRelations } from './store-bindings.ts'
 import type { NamedNote } from './store-names.ts'
 import {
   boundRelations,
@@ -30,11 +31,8 @@ import {
   viewOf,
 } from './store-relations.ts'
 import {
-  type Binding,
-  bindRelations,
   ownWaitingRelations,
   relationsTo,
-  unbindRelations,
   WAITING_AT_ONCE,
   type WaitingBy,
   type WaitingRelation,
@@ -237,21 +235,19 @@ async function bindWaiting(
   keys: readonly string[],
 ): Promise<boolean> {
   let means: ((ask: Ask) => boolean) | undefined
-  let after = { from_id: 0, position: -1 }
-  for (;;) {
-    const waiting = await waitingRelations(tx, project.id, column, keys, after)
-    const last = waiting.at(-1)
-    if (last === undefined) return means !== undefined
+  const binder = new RelationBinder(tx)
+  for await (const waiting of waitingRelations(tx, project.id, column, keys)) {
     means ??= meansNote(project, note, names)
     const possible: WaitingRelation[] = []
     for (const [at, group] of alikeRelations(waiting).entries()) {
       if (means(askOf(group[0]))) possible.push(...group)
       if ((at + 1) % GROUPS_AT_ONCE === 0) await tx.breathe()
     }
-    await bindThoseMeaning(tx, project, note, possible)
-    if (waiting.length < WAITING_AT_ONCE) return true
-    after = last
+    const found = await bindingsFor(tx, project, possible)
+    await binder.bind(found.filter(({ to_id }) => to_id === note.id))
   }
+  await binder.end()
+  return means !== undefined
 }
 
 /** Whether a text would mean the note if there were no other. */
@@ -264,29 +260,15 @@ function meansNote(project: Project, note: Note, names: readonly NameRow[]): (as
     askedId(ask) === note.external_id || choose(project, ask, namesWith(index, askedKeys(project, ask))) !== null
 }
 
-async function bindThoseMeaning(
-  tx: Transaction,
-  project: Project,
-  note: Note,
-  relations: readonly WaitingRelation[],
-): Promise<void> {
-  const found = await bindingsFor(tx, project, relations)
-  await bindRelations(
-    tx,
-    found.filter(({ to_id }) => to_id === note.id),
-  )
-}
-
 /** Binds what waits in the note itself: from another folder its links may mean something else. */
 export async function bindOwnLinks(tx: Transaction, project: Project, note: Note): Promise<void> {
-  let position = -1
-  for (;;) {
+  const binder = new RelationBinder(tx)
+  for (let position: number | undefined = -1; position !== undefined; ) {
     const waiting = await ownWaitingRelations(tx, note.id, position)
-    await bindRelations(tx, await bindingsFor(tx, project, waiting))
-    const last = waiting.at(-1)
-    if (last === undefined || waiting.length < WAITING_AT_ONCE) return
-    position = last.position
+    await binder.bind(await bindingsFor(tx, project, waiting))
+    position = waiting.length < WAITING_AT_ONCE ? undefined : waiting.at(-1)?.position
   }
+  await binder.end()
 }
 
 async function bindingsFor(
@@ -321,16 +303,19 @@ function alikeRelations(relations: readonly WaitingRelation[]) {
  * name where there is none.
  */
 export async function unbind(tx: Transaction, project: Project, noteId: number): Promise<void> {
+  const binder = new RelationBinder(tx)
   let after = { from_id: 0, position: -1 }
   for (;;) {
     const bound = await relationsTo(tx, noteId, after)
     const last = bound.at(-1)
     if (last === undefined && after.from_id === 0) return
     const found = await bindingsFor(tx, project, bound)
-    await bindRelations(tx, [...found, ...waitingAnchors(bound, found, noteId)])
-    if (last === undefined || bound.length < WAITING_AT_ONCE) return unbindRelations(tx, noteId)
+    await binder.bind([...found, ...waitingAnchors(bound, found, noteId)])
+    if (last === undefined || bound.length < WAITING_AT_ONCE) break
     after = last
   }
+  await binder.end()
+  await unbindRelations(tx, noteId)
 }
 
 /** While no note has the name, everything behind the first "#" is shown as the anchor. */

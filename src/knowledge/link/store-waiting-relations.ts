@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import type { Reader } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
-import { touchNotes } from '../note/note-cache.ts'
 import '../tables.ts'
 
 /** So many are read at once; a note may be waited for by any number. */
@@ -18,6 +17,8 @@ export interface WaitingRelation {
 
 type Waiting = { projectId: number; keys: string | readonly string[]; fromId: number; position: number }
 
+type WaitingRow = WaitingRelation & { key: string }
+
 /** `part_key`: the target key of a text that may be a part of a note with a "#" in its name. */
 export type WaitingBy = 'target_key' | 'whole_key' | 'part_key'
 
@@ -29,15 +30,15 @@ const CONDITIONS = {
 
 function waitingBy(by: WaitingBy) {
   const column = by === 'part_key' ? 'target_key' : by
-  return statement<Waiting, WaitingRelation>(
+  return statement<Waiting, WaitingRow>(
     (_query, p, engine) => sql`
-      select r.from_id, r.position, r.to_name, r.anchor, notes.file_path as source_path
+      select r.${sql.ref(column)} as key, r.from_id, r.position, r.to_name, r.anchor, notes.file_path as source_path
       from relations r ${engine === 'sqlite' ? sql`cross join` : sql`join`} notes on notes.id = r.from_id
       where r.project_id = ${p('projectId')} and r.to_id is null and r.${sql.ref(column)} ${
         engine === 'sqlite' ? sql`in (select value from json_each(${p('keys')}))` : sql`= any(${p('keys')}::text[])`
       } ${CONDITIONS[by]}
         and (r.from_id, r.position) > (${p('fromId')}, ${p('position')})
-      order by r.from_id, r.position limit ${sql.lit(WAITING_AT_ONCE)}`,
+      order by r.${sql.ref(column)}, r.from_id, r.position limit ${sql.lit(WAITING_AT_ONCE)}`,
   )
 }
 
@@ -47,20 +48,37 @@ const WAITING = {
   part_key: waitingBy('part_key'),
 }
 
-/** Unresolved relations with one of the keys, in the order of their notes, beginning behind `after`. */
-export function waitingRelations(
+const START = { from_id: 0, position: -1 }
+
+/**
+ * All unresolved relations with one of the keys, some at a time: where there are many, those of one key after those of another, as
+ * the index has them. In the order of their notes, all that are left would be sorted for each batch.
+ */
+export async function* waitingRelations(
   reader: Reader,
   projectId: number,
   by: WaitingBy,
   keys: readonly string[],
-  after: { from_id: number; position: number },
-): Promise<WaitingRelation[]> {
-  return reader.run(WAITING[by], {
-    projectId,
-    keys: reader.engine === 'sqlite' ? JSON.stringify(keys) : keys,
-    fromId: after.from_id,
-    position: after.position,
-  })
+): AsyncGenerator<WaitingRelation[]> {
+  const left = new Set(keys)
+  let asked = keys
+  let after = START
+  for (;;) {
+    const { from_id: fromId, position } = after
+    const list = reader.engine === 'sqlite' ? JSON.stringify(asked) : asked
+    const rows: WaitingRow[] = await reader.run(WAITING[by], { projectId, keys: list, fromId, position })
+    if (rows.length > 0) yield rows
+    for (const { key } of rows) left.delete(key)
+    const last = rows.at(-1)
+    if (last !== undefined && rows.length === WAITING_AT_ONCE) {
+      asked = [last.key]
+      after = last
+    } else if (after === START || left.size === 0) return
+    else {
+      asked = [...left]
+      after = START
+    }
+  }
 }
 
 const ownWaiting = statement<{ fromId: number; position: number }, WaitingRelation>(
@@ -91,91 +109,4 @@ export function relationsTo(
   after: { from_id: number; position: number },
 ): Promise<WaitingRelation[]> {
   return reader.run(boundTo, { toId: noteId, fromId: after.from_id, position: after.position })
-}
-
-/** Which note a relation reaches from now on. */
-export interface Binding {
-  from_id: number
-  position: number
-  to_id: number
-  anchor: string | null
-}
-
-type Bindings = { rows: string }
-
-const bindRows = statement<Bindings>(
-  (_query, p) => sql`
-    update relations set to_id = list.value ->> 2, anchor = list.value ->> 3 from json_each(${p('rows')}) as list
-    where from_id = list.value ->> 0 and position = list.value ->> 1`,
-)
-
-const bindRow = statement<Binding>((query, p) =>
-  query
-    .updateTable('relations')
-    .set({ to_id: p('to_id'), anchor: p('anchor') })
-    .where('from_id', '=', p('from_id'))
-    .where('position', '=', p('position')),
-)
-
-// The first relation of a type stays the one that is shown, wherever in the document those bound later stand.
-const REPEATS = sql`
-  case when row_number() over (partition by from_id, to_id, relation_type order by position) = 1 then 0 else 1 end`
-
-const markRepeats = statement<Bindings>((_query, p, engine) =>
-  engine === 'sqlite'
-    ? sql`
-      update relations set is_repeat = ranked.repeats
-      from (
-        select from_id, position, ${REPEATS} as repeats from relations
-        where (to_id, from_id) in (select value ->> 2, value ->> 0 from json_each(${p('rows')}))
-      ) ranked
-      where relations.from_id = ranked.from_id and relations.position = ranked.position
-        and relations.is_repeat <> ranked.repeats`
-    : // Each edge is looked for by itself: of a table that it does not know yet, PostgreSQL would rather read all of it.
-      sql`
-      update relations set is_repeat = 1 - is_repeat where ctid = any(array(
-        select place from (
-          select found.*, ${REPEATS} as repeats
-          from (
-            select distinct (value ->> 2)::bigint as target, (value ->> 0)::bigint as source
-            from json_array_elements(${p('rows')}::json)
-          ) edge cross join lateral (
-            select r.ctid as place, r.from_id, r.to_id, r.position, r.relation_type, r.is_repeat from relations r
-            where r.to_id = edge.target and r.from_id = edge.source offset 0
-          ) found
-        ) ranked
-        where is_repeat <> repeats))`,
-)
-
-export async function bindRelations(tx: Transaction, bindings: readonly Binding[]): Promise<void> {
-  if (bindings.length === 0) return
-  const rows = JSON.stringify(
-    bindings.map(({ from_id, position, to_id, anchor }) => [from_id, position, to_id, anchor]),
-  )
-  if (tx.engine === 'sqlite') await tx.send(bindRows, { rows })
-  else for (const binding of bindings) await tx.send(bindRow, binding)
-  await tx.send(markRepeats, { rows })
-  touchNotes(
-    tx,
-    bindings.flatMap(({ from_id, to_id }) => [from_id, to_id]),
-  )
-}
-
-const unbindRows = statement<{ noteId: number }>((query, p) =>
-  query
-    .updateTable('relations')
-    .set({ to_id: null, is_repeat: sql.lit(0) })
-    .where('to_id', '=', p('noteId')),
-)
-
-const unbindSomeRows = statement<{ noteId: number }>(
-  (_query, p) => sql`
-    update relations set to_id = null, is_repeat = 0 where (from_id, position) in (
-      select from_id, position from relations where to_id = ${p('noteId')} limit ${sql.lit(WAITING_AT_ONCE)})`,
-)
-
-/** All relations to the note wait again for one with the name. */
-export async function unbindRelations(tx: Transaction, noteId: number): Promise<void> {
-  if (tx.engine === 'postgres') await tx.send(unbindRows, { noteId })
-  else while ((await tx.change(unbindSomeRows, { noteId })) === WAITING_AT_ONCE);
 }
