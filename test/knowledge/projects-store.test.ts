@@ -338,6 +338,21 @@ eachDatabase('projects', ({ open, openAgain }) => {
     assert.deepEqual(seen, noteIds)
   })
 
+  test('an index run lets others write behind each note that takes long', async () => {
+    const { db } = await world(await open())
+    const clock = new FakeClock()
+    const { externalId, noteIds } = await filled(db, 6)
+    const seen: number[] = []
+    const reindex = async (_tx: unknown, _project: unknown, noteId: number) => {
+      seen.push(noteId)
+      await clock.advance(noteId === noteIds[1] || noteId === noteIds[2] ? 100 : 10)
+    }
+    const progress: number[] = []
+    await indexNow({ db, clock, reindex }, firstIndexWork({ externalId }), (notes) => progress.push(notes))
+    assert.deepEqual(progress, [2, 3, 6])
+    assert.deepEqual(seen, noteIds)
+  })
+
   test('an index run reads notes that are moved meanwhile, wherever they go', async () => {
     const { db, clock } = await world(await open())
     const { externalId, noteIds } = await filled(db, 120)

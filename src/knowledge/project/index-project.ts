@@ -18,6 +18,8 @@ export interface IndexWork {
 export const INDEX_PROJECT = jobKind<IndexWork>('knowledge.index-project', { concurrency: 1 })
 
 const BATCH = 50
+// Nobody else writes to SQLite meanwhile: behind a note that took longer the next batch begins.
+const BATCH_MS = 100
 
 export type Reindex = (tx: Transaction, project: Project, noteId: number) => Promise<void>
 
@@ -38,20 +40,20 @@ const IN_PROJECT = { alone: true, isolation: 'read committed' } as const
 export async function runIndexJob(deps: IndexDeps, job: Job<IndexWork>, context: JobContext<IndexWork>): Promise<void> {
   const { db, clock } = deps
   await db.write(async (tx) => {
-    const next = await indexBatch(tx, job.payload, deps.reindex)
+    const next = await indexBatch(tx, deps, job.payload)
     await context.complete(tx, next === null ? undefined : { againAt: clock.now(), payload: next })
   }, IN_PROJECT)
 }
 
 /** All of it, while the caller waits. How many notes were read. */
 export async function indexNow(
-  { db, reindex }: IndexDeps,
+  deps: IndexDeps,
   work: IndexWork,
   onProgress?: (notes: number) => void,
 ): Promise<number> {
   for (let current = work; ; ) {
     const from = current
-    const next = await db.write((tx) => indexBatch(tx, from, reindex), IN_PROJECT)
+    const next = await deps.db.write((tx) => indexBatch(tx, deps, from), IN_PROJECT)
     if (next === null) return current.done
     current = next
     onProgress?.(current.done)
@@ -61,14 +63,17 @@ export async function indexNow(
 /** Null when there is nothing left. */
 async function indexBatch(
   tx: Transaction,
+  { clock, reindex = reindexNote }: IndexDeps,
   { externalId, afterId = 0, done }: IndexWork,
-  reindex: Reindex = reindexNote,
 ): Promise<IndexWork | null> {
   const project = await findProject(tx, externalId)
   if (project === undefined) return null
   await lockProject(tx, project)
   const ids = await notesAfter(tx, project.id, afterId, BATCH)
-  for (const id of ids) await reindex(tx, project, id)
-  const last = ids.at(-1)
-  return last === undefined ? null : { externalId, afterId: last, done: done + ids.length }
+  const endAt = clock.elapsedMs() + BATCH_MS
+  for (const [at, id] of ids.entries()) {
+    await reindex(tx, project, id)
+    if (at === ids.length - 1 || clock.elapsedMs() >= endAt) return { externalId, afterId: id, done: done + at + 1 }
+  }
+  return null
 }
