@@ -28,7 +28,7 @@ function endless(): { write: ChunkWriter; made: () => number } {
   }
 }
 
-eachDatabase('long answers', ({ open }) => {
+eachDatabase('long answers', ({ engine, open }) => {
   test('are read ahead by about a megabyte and no faster than the caller takes them', async () => {
     const db = await open()
     const streams = new SnapshotStreams(db, new FakeClock())
@@ -93,6 +93,14 @@ eachDatabase('long answers', ({ open }) => {
     first[0]?.destroy()
     assert.equal(await text(await fourth), 'fourth')
     for (const stream of first) stream.destroy()
+    await released(streams)
+  })
+
+  test('leave connections for everybody else where there are few', async () => {
+    const streams = new SnapshotStreams(await open({ poolSize: 3 }), new FakeClock())
+    const asked = Array.from({ length: 4 }, () => streams.open(endless().write, HERE))
+    assert.equal(streams.slots.waiting, engine === 'postgres' ? 3 : 1)
+    for (const stream of asked) (await stream).destroy()
     await released(streams)
   })
 

@@ -7,8 +7,10 @@ import { StreamSlots } from '../../platform/http/answer/stream-slots.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import { type ChunkWriter, SnapshotStream } from './snapshot-stream.ts'
 
-// A stream holds a connection for as long as its caller reads, so most of them are kept for everybody else.
-const SLOTS = { open: 3, waiting: 200, waitMs: 30_000 }
+// A stream holds a connection for as long as its caller reads, so most of them are kept for everybody else, and two of a few.
+const MOST_OPEN = 3
+const KEPT = 2
+const LINE = { waiting: 200, waitMs: 30_000 }
 const IDLE_MS = 10_000
 const LONGEST_MS = 10 * 60_000
 
@@ -21,7 +23,7 @@ export class SnapshotStreams {
   constructor(db: Database, clock: Clock) {
     this.#db = db
     this.#clock = clock
-    this.slots = new StreamSlots(clock, SLOTS)
+    this.slots = new StreamSlots(clock, { open: Math.max(1, Math.min(MOST_OPEN, db.mostSnapshots - KEPT)), ...LINE })
   }
 
   /** Waits for its turn. The stream ends by itself when the caller has `gone`. */

@@ -80,6 +80,8 @@ export interface WriteOptions {
  * go on after a query of it failed: PostgreSQL has given up the whole change by then.
  */
 export interface Database extends Reader, AsyncDisposable {
+  /** So many states of the data can be held at a time. On PostgreSQL each takes a connection that everything else needs, too. */
+  readonly mostSnapshots: number
   /** Several statements that see one state of the data. */
   read<T>(work: (snapshot: Reader) => Promise<T>, options?: ReadOptions): Promise<T>
   /** One atomic, durable change. Resolves only when it is on disk. */

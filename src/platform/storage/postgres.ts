@@ -56,6 +56,7 @@ export interface PostgresOptions {
 /** The shared engine: any number of equal processes on one database. */
 export class PostgresDatabase implements Database {
   readonly engine = 'postgres'
+  readonly mostSnapshots: number
   readonly query: Kysely<Tables>
   readonly #url: string
   readonly #connection: pg.ClientConfig
@@ -78,6 +79,7 @@ export class PostgresDatabase implements Database {
       query_timeout: answerTimeoutMs,
       keepAlive: true,
     }
+    this.mostSnapshots = poolSize
     this.#url = url
     this.#connection = connection
     this.#answerTimeoutMs = answerTimeoutMs

@@ -33,6 +33,7 @@ type Failure = (error: unknown, sql: string, connection: SqliteConnection) => un
 /** The embedded engine: one file, one writer, read connections of their own. */
 export class SqliteDatabase implements Database {
   readonly engine = 'sqlite'
+  readonly mostSnapshots = SNAPSHOT_CONNECTIONS
   readonly query: Kysely<Tables>
   readonly file: string
   readonly #signals: Signals
