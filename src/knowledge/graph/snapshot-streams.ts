@@ -11,7 +11,8 @@ import { type ChunkWriter, SnapshotStream } from './snapshot-stream.ts'
 const MOST_OPEN = 3
 const KEPT = 2
 const LINE = { waiting: 200, waitMs: 30_000 }
-const IDLE_MS = 10_000
+// The read-ahead and buffers on the way empty first: a caller that reads steadily over a slow line seems to take nothing meanwhile.
+const IDLE_MS = 60_000
 const LONGEST_MS = 10 * 60_000
 
 /** All long answers of one database: graph, orphans, directory tree. */
