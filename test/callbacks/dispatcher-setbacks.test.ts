@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
+import { after, test } from 'node:test'
 import { sql } from 'kysely'
 import { Claims } from '../../src/callbacks/deliver/claims.ts'
 import type { Lane } from '../../src/callbacks/deliver/lane.ts'
@@ -7,11 +7,15 @@ import type { NamespaceId } from '../../src/callbacks/namespace/namespace.ts'
 import type { WaitingRun } from '../../src/callbacks/run/run.ts'
 import { listAttempts } from '../../src/callbacks/run/store-attempts.ts'
 import { sealCallback } from '../../src/callbacks/run/stored-callback.ts'
+import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { AppError } from '../../src/platform/errors/app-error.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
+import { migrate } from '../../src/platform/storage/migrate.ts'
+import { openOver } from '../store/storage-disk.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { type ReceivedRequest, startReceiver } from '../support/receivers/receiver.ts'
+import { silentLogger } from '../support/silent-logger.ts'
 import { DeliveryWorld } from './delivery-world.ts'
 
 const isClosed = ({ closedAt }: { closedAt: number | null }) => closedAt !== null
@@ -228,4 +232,51 @@ eachDatabase('delivery after setbacks', (context) => {
     const { state } = await world.passUntil('refused', isClosed)
     assert.equal(state, 'TIMED_OUT')
   })
+})
+
+const opened: Database[] = []
+after(() => Promise.all(opened.map((db) => db.close())))
+
+test('what the disk did not confirm, though it is there, is gone on from: a result, the end of a backoff, a timeout', async () => {
+  let onFail: (() => void) | null = null
+  const db = await openOver(opened, async () => {
+    if (onFail === null) return
+    onFail()
+    onFail = null
+    throw Object.assign(new Error('i/o error, fsync'), { code: 'EIO' })
+  })
+  await migrate(db, { clock: new SystemClock(), log: silentLogger() })
+  await using receiver = await startReceiver()
+  await using world = await DeliveryWorld.open(db)
+  const { clock } = world.namespace
+  const told = async (callbackId: string) => {
+    const { runNumber, record } = await world.find(callbackId)
+    return { it: world.runtime.watch.changed(runNumber, record.transitionCount, 3_600_000) }
+  }
+  world.run()
+  const resultFails = Promise.withResolvers<void>()
+  receiver.script(() => {
+    onFail = resultFails.resolve
+    return { status: 503 }
+  })
+  await world.start('c', receiver.url)
+  await resultFails.promise
+  await clock.untilSet(250)
+  const stored = await told('c')
+  await clock.advance(250)
+  await stored.it
+  const backoffFails = Promise.withResolvers<void>()
+  onFail = backoffFails.resolve
+  const { state, attempt } = await world.passUntil('c', isClosed)
+  await backoffFails.promise
+  assert.deepEqual([state, attempt, receiver.requests.all.length], ['SUCCEEDED', 2, 2])
+
+  await world.start('late', receiver.url, { delaySeconds: 600, timeoutSeconds: 5 })
+  const timedOut = await told('late')
+  const timeoutFails = Promise.withResolvers<void>()
+  onFail = timeoutFails.resolve
+  await clock.advance(5_010)
+  await timeoutFails.promise
+  await timedOut.it
+  assert.equal((await world.find('late')).record.state, 'TIMED_OUT')
 })

@@ -95,9 +95,13 @@ export class Settler {
   }
 
   async #write(part: readonly Settlement[]): Promise<ReadonlySet<number>> {
+    // Of all tries together: one that failed may have stored them all the same.
+    const won = new Set<number>()
     while (!this.#isGivenUp) {
       try {
-        const won = await writeTransitions(this.#db, part)
+        await writeTransitions(this.#db, part, (some) => {
+          for (const runNumber of some) won.add(runNumber)
+        })
         this.#outage.over('results of attempts are stored again')
         return won
       } catch (error) {
@@ -106,6 +110,6 @@ export class Settler {
         await sleep(this.#clock, RETRY_MS)
       }
     }
-    return new Set()
+    return won
   }
 }

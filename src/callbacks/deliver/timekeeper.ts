@@ -150,9 +150,11 @@ export class Timekeeper {
     })
     const { db, log } = this.#options
     await writeInParts(settlements, {
-      write: (part) => writeTransitions(db, part),
-      onSettled: (settlement, settled, error) => {
-        const { runNumber, runId } = settlement.run
+      write: (part) =>
+        writeTransitions(db, part, (won) => {
+          for (const one of part) if (won.has(one.run.runNumber)) onWon(one)
+        }),
+      onSettled: ({ run: { runNumber, runId } }, settled, error) => {
         if (settled === 'refused') {
           log.error({ err: error, runId }, 'a timeout or the end of a backoff is refused by the database')
           this.#refused.add(runNumber)
@@ -160,7 +162,6 @@ export class Timekeeper {
           return
         }
         this.#refused.clear(runNumber)
-        if (settled === 'stored') onWon(settlement)
       },
     })
   }

@@ -39,14 +39,25 @@ export async function storeTransitions(
   return won
 }
 
-/** The same as a write of its own: on PostgreSQL one round trip. */
+/**
+ * The same as a write of its own: on PostgreSQL one round trip. `onWon` hears who won as soon as everybody sees them so. On SQLite that
+ * may be so though the write fails, because the disk did not confirm it: whoever writes the same again finds that they have changed.
+ */
 export async function writeTransitions(
   db: Database,
   settlements: readonly Settlement[],
-): Promise<Set<StoredRun['runNumber']>> {
-  if (settlements.length === 0) return new Set()
-  if (db.engine === 'sqlite') return db.write((tx) => storeTransitions(tx, settlements))
-  return numbersOf(await db.writeOne(changeAtOnce, { rows: givenRows(settlements) }))
+  onWon: (won: ReadonlySet<StoredRun['runNumber']>) => void,
+): Promise<ReadonlySet<StoredRun['runNumber']>> {
+  if (db.engine === 'sqlite') {
+    return db.write(async (tx) => {
+      const won = await storeTransitions(tx, settlements)
+      tx.afterCommit(() => onWon(won))
+      return won
+    })
+  }
+  const won = numbersOf(await db.writeOne(changeAtOnce, { rows: givenRows(settlements) }))
+  onWon(won)
+  return won
 }
 
 function numbersOf(rows: readonly { run_number: number }[]): Set<number> {
