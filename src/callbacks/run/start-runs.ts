@@ -25,6 +25,8 @@ import { insertRun } from './store-start.ts'
 import { sealCallback } from './stored-callback.ts'
 
 const MOST_DESTINATIONS = 10_000
+// To copy what lies in less memory would cost every start more than it saves.
+const MOST_AROUND_BYTES = 4 * SMALL_INPUT_BYTES
 
 export interface StartRunsOptions {
   db: Database
@@ -118,6 +120,14 @@ function withSendable(run: StoredRun, start: ValidStart): WaitingRun {
     Math.max(callbackBytes.length, completionBytes) <= SMALL_INPUT_BYTES &&
     bodyBytes(completion, completionBytes) <= SMALL_BODY_BYTES
   if (!isSmall) return { ...run, completionBytes }
-  const sendable = { target, callback: callback.variant.value as NexusCallback, completion: completionBody(completion) }
-  return { ...run, completionBytes: sendable.completion.body.byteLength, sendable }
+  // Member by member: what else the caller may have written there is a part of the request.
+  const { url, header, token } = callback.variant.value as NexusCallback
+  const content = completionBody(completion)
+  const sendable = { target, callback: { url, header, token }, completion: { ...content, body: owned(content.body) } }
+  return { ...run, completionBytes: content.body.byteLength, sendable }
+}
+
+/** Without the request that it is a part of, which may be a thousand times as long and would be kept with it. */
+function owned(body: Uint8Array): Uint8Array {
+  return body.buffer.byteLength > MOST_AROUND_BYTES ? new Uint8Array(body) : body
 }
