@@ -51,6 +51,31 @@ test('a thread brings each of many at a time its own body and its own answer', a
   )
 })
 
+test('a large request goes to the thread alone: one that hangs would keep the memory of those beside it', async (t) => {
+  await using receiver = await startReceiver()
+  const sizes: number[] = []
+  const startThread: typeof startOutboundThread = (data) => {
+    const thread = startOutboundThread(data)
+    const post = thread.postMessage.bind(thread)
+    thread.postMessage = (message, list) => {
+      if (message !== 'close') sizes.push(message.bytes.byteLength)
+      post(message, list as [])
+    }
+    return thread
+  }
+  const outbound = new OutboundThread({ log, startThread })
+  const courier = new Courier({ clock, outbound })
+  t.after(() => outbound.close())
+  const bodies = [10, 70_000, 20, 30, 80_000, 70_000].map((length) => 'x'.repeat(length))
+  await Promise.all(bodies.map((body) => courier.deliver(deliveryTo(receiver.url, { body }))))
+  assert.deepEqual(
+    sizes.map((size) => Math.floor(size / 10_000)),
+    [0, 7, 0, 8, 7],
+  )
+  const arrived = receiver.requests.all.map(({ body }) => body.length)
+  assert.deepEqual(arrived.sort(), bodies.map(({ length }) => length).sort())
+})
+
 test('a thread reads what a refusal says, headers included', async (t) => {
   const answer = { status: 503, headers: { 'retry-after': '7' }, body: 'later' }
   await using receiver = await startReceiver({ answer })

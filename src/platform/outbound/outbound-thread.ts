@@ -27,6 +27,8 @@ interface Underway {
   giveUp: () => void
 }
 
+// To send a message of its own for each that is smaller would take longer than to send the request.
+const LARGE_BYTES = 64 * 1024
 // A thread that is told to close ends at once, unless it hangs.
 const LONGEST_CLOSE_MS = 2_000
 const FAILED = 'the thread that sends requests failed'
@@ -70,6 +72,9 @@ export class OutboundThread implements Outbound {
     } catch (error) {
       return Promise.resolve({ error: error as Error, address: null })
     }
+    // Those that go together lie in one piece of memory, which stays as long as any of them is under way.
+    const isLarge = request.body.byteLength > LARGE_BYTES
+    if (isLarge) this.#post()
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId
       const giveUp = () => {
@@ -79,7 +84,7 @@ export class OutboundThread implements Outbound {
       signal?.addEventListener('abort', giveUp)
       this.#underWay.set(id, { request, resolve, reject, giveUp })
       this.#requests.add(id, head, request)
-      if (this.#requests.length >= MOST_TOGETHER) this.#post()
+      if (isLarge || this.#requests.length >= MOST_TOGETHER) this.#post()
       else this.#postSoon()
     })
   }
