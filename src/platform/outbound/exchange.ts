@@ -37,10 +37,11 @@ const BODY_GRACE_MS = 250
 const MOST_PIECES = 64
 /** Receivers may end their answer in peace, unless so many of them take their time. */
 const MAX_DRAINING = 256
+const NO_BYTES = new Uint8Array()
 
 /** One request and its answer. It settles once; it leaves its connection once, which may be later. */
 export class Exchange implements Carried {
-  readonly request: ReadyRequest
+  request: ReadyRequest
   connection: Connection | null = null
   readonly #context: ExchangeContext
   readonly #owner: ExchangeOwner
@@ -184,6 +185,8 @@ export class Exchange implements Carried {
       if (leftMs > 0 && this.#context.draining < MAX_DRAINING) {
         this.#context.draining++
         this.#isDraining = true
+        // Nobody sends it again, and the receiver may take its time.
+        this.request = { ...this.request, bytes: NO_BYTES, headBytes: 0 }
         this.#rearm(leftMs)
         return
       }
