@@ -2,16 +2,19 @@ import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { shareQuestions } from '../../src/platform/outbound/resolve-host.ts'
 import { SystemResolver } from '../../src/platform/outbound/system-resolver.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { startNameServer } from '../support/receivers/name-server.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const MISSING = '/nowhere/hosts'
+const clock = new SystemClock()
 
 test('all addresses of a name are found', async () => {
   await using server = await startNameServer(() => ['192.0.2.1', '192.0.2.2'])
-  const { resolve } = new SystemResolver({ servers: () => [server.address], hostsPath: MISSING })
+  const { resolve } = new SystemResolver({ clock, servers: () => [server.address], hostsPath: MISSING })
   assert.deepEqual(await resolve('hooks.example.org'), [
     { address: '192.0.2.1', family: 4 },
     { address: '192.0.2.2', family: 4 },
@@ -21,7 +24,7 @@ test('all addresses of a name are found', async () => {
 test('names of the hosts file come first, and a change of the file is noticed', async () => {
   await using server = await startNameServer(() => ['192.0.2.9'])
   const hostsPath = join(tempDir(), 'hosts')
-  const { resolve } = new SystemResolver({ servers: () => [server.address], hostsPath })
+  const { resolve } = new SystemResolver({ clock, servers: () => [server.address], hostsPath })
   writeFileSync(
     hostsPath,
     '# ours\n127.0.0.1\tlocalhost\n10.1.1.1 Hooks.Example.org hooks # here\n::1 localhost\nbroken line\n',
@@ -39,7 +42,7 @@ test('names of the hosts file come first, and a change of the file is noticed', 
 
 test('what the name servers do not know the system is asked for', async () => {
   await using server = await startNameServer(() => undefined)
-  const { resolve } = new SystemResolver({ servers: () => [server.address], hostsPath: MISSING })
+  const { resolve } = new SystemResolver({ clock, servers: () => [server.address], hostsPath: MISSING })
   const found = await resolve('localhost')
   assert.ok(found.some(({ address }) => address === '127.0.0.1' || address === '::1'))
   await assert.rejects(resolve('nowhere.invalid'))
@@ -47,7 +50,7 @@ test('what the name servers do not know the system is asked for', async () => {
 
 test('names whose servers are silent do not hold up others, and are given up in the end', async () => {
   await using server = await startNameServer((name) => (name.startsWith('silent') ? null : ['192.0.2.1']))
-  const resolver = new SystemResolver({ servers: () => [server.address], hostsPath: MISSING })
+  const resolver = new SystemResolver({ clock, servers: () => [server.address], hostsPath: MISSING })
   let silentAnswers = 0
   const silent = Array.from({ length: 50 }, (_, number) =>
     assert.rejects(resolver.resolve(`silent-${number}.example.org`)).then(() => silentAnswers++),
@@ -59,11 +62,22 @@ test('names whose servers are silent do not hold up others, and are given up in 
   await Promise.all(silent)
 })
 
+test('the IPv4 addresses of a name are used when nothing is said of IPv6 a second later', async () => {
+  await using server = await startNameServer((_name, kind) => (kind === 'A' ? ['192.0.2.1'] : null))
+  const clock = new FakeClock()
+  const resolver = new SystemResolver({ clock, servers: () => [server.address], hostsPath: MISSING })
+  const found = resolver.resolve('hooks.example.org')
+  await clock.untilSet(1_000)
+  await clock.advance(1_000)
+  assert.deepEqual(await found, [{ address: '192.0.2.1', family: 4 }])
+  resolver.close()
+})
+
 test('other servers that the machine was given meanwhile are asked after the first failure', async () => {
   await using old = await startNameServer(() => null)
   await using next = await startNameServer(() => ['192.0.2.7'])
   const servers = [old.address]
-  const resolver = new SystemResolver({ servers: () => servers, hostsPath: MISSING })
+  const resolver = new SystemResolver({ clock, servers: () => servers, hostsPath: MISSING })
   const first = resolver.resolve('hooks.example.org')
   await old.questions.next()
   servers[0] = next.address

@@ -29,7 +29,7 @@ type Undici = Pick<typeof import('undici'), 'buildConnector'>
  */
 export class OutboundClient implements Outbound {
   readonly #context: ExchangeContext
-  readonly #systemResolver = new SystemResolver()
+  readonly #systemResolver: SystemResolver
   readonly #resolve: ResolveHost
   readonly #extraCa: readonly string[]
   readonly #keepAliveMs: number
@@ -41,6 +41,7 @@ export class OutboundClient implements Outbound {
 
   constructor({ clock, resolve, extraCa = [], keepAliveMs = 4000, maxOrigins = 1000 }: OutboundOptions) {
     this.#context = { clock, draining: 0, closedBy: null }
+    this.#systemResolver = new SystemResolver({ clock })
     this.#resolve = shareQuestions(resolve ?? this.#systemResolver.resolve)
     this.#extraCa = extraCa
     this.#keepAliveMs = keepAliveMs

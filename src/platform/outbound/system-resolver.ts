@@ -4,10 +4,12 @@
 // sources: search domains, the local network.
 import { lookup, Resolver } from 'node:dns/promises'
 import { isDeepStrictEqual } from 'node:util'
+import { type Clock, settlesWithin } from '../clock/clock.ts'
 import { HostsFile } from './hosts-file.ts'
 import type { ResolvedAddress, ResolveHost } from './resolve-host.ts'
 
 export interface SystemResolverOptions {
+  clock: Clock
   /** Name servers to ask; those of the system unless said otherwise. */
   servers?: () => string[]
   hostsPath?: string
@@ -15,15 +17,19 @@ export interface SystemResolverOptions {
 
 const TIMEOUT_MS = 2000
 const TRIES = 2
+// There are servers that never say that a name has no IPv6 addresses.
+const OTHER_FAMILY_MS = 1000
 /** What would take just as long when asked again. */
 const SLOW_CODES = new Set(['ETIMEOUT', 'ECANCELLED', 'ESERVFAIL', 'EREFUSED'])
 
 export class SystemResolver {
+  readonly #clock: Clock
   readonly #hosts: HostsFile
   readonly #newServers: () => Resolver
   #servers: Resolver
 
-  constructor({ servers, hostsPath }: SystemResolverOptions = {}) {
+  constructor({ clock, servers, hostsPath }: SystemResolverOptions) {
+    this.#clock = clock
     this.#hosts = new HostsFile(hostsPath)
     this.#newServers = () => {
       const resolver = new Resolver({ timeout: TIMEOUT_MS, tries: TRIES })
@@ -36,15 +42,33 @@ export class SystemResolver {
   readonly resolve: ResolveHost = async (host) => {
     const listed = await this.#hosts.addressesOf(host)
     if (listed.length > 0) return listed
-    const [ipv4, ipv6] = await Promise.allSettled([this.#servers.resolve4(host), this.#servers.resolve6(host)])
-    const found = [...addressesIn(ipv4, 4), ...addressesIn(ipv6, 6)]
+    const { found, failures } = await this.#ask(host)
     if (found.length > 0) return found
-    const failure = [ipv4, ipv6].find((answer) => answer.status === 'rejected' && SLOW_CODES.has(answer.reason.code))
-    if (failure?.status === 'rejected') {
+    const failure = failures.find(({ code = '' }) => SLOW_CODES.has(code))
+    if (failure !== undefined) {
       this.#follow()
-      throw failure.reason
+      throw failure
     }
     return (await lookup(host, { all: true, order: 'verbatim' })) as ResolvedAddress[]
+  }
+
+  /** For both families at once. When one has addresses the other is waited for a little; what it says later is not used. */
+  async #ask(host: string): Promise<{ found: ResolvedAddress[]; failures: NodeJS.ErrnoException[] }> {
+    const found: ResolvedAddress[] = []
+    const failures: NodeJS.ErrnoException[] = []
+    const hear = async (family: 4 | 6, answer: Promise<string[]>) => {
+      try {
+        for (const address of await answer) found.push({ address, family })
+      } catch (error) {
+        failures.push(error as NodeJS.ErrnoException)
+      }
+    }
+    const answers = [hear(4, this.#servers.resolve4(host)), hear(6, this.#servers.resolve6(host))]
+    const both = Promise.all(answers)
+    await Promise.race(answers)
+    if (found.length > 0) await settlesWithin(this.#clock, OTHER_FAMILY_MS, both)
+    else await both
+    return { found: found.toSorted((a, b) => a.family - b.family), failures }
   }
 
   /** A machine may be given other servers at any time, and a resolver asks those that it found when it was made. */
@@ -59,8 +83,4 @@ export class SystemResolver {
   close(): void {
     this.#servers.cancel()
   }
-}
-
-function addressesIn(answer: PromiseSettledResult<string[]>, family: 4 | 6): ResolvedAddress[] {
-  return answer.status === 'fulfilled' ? answer.value.map((address) => ({ address, family })) : []
 }

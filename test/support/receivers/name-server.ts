@@ -10,8 +10,8 @@ export interface NameServer extends AsyncDisposable {
   questions: Inbox<string>
 }
 
-/** IPv4 addresses of the name; undefined says there is no such name, null says nothing. */
-export type NameScript = (name: string) => string[] | undefined | null
+/** IPv4 addresses of the name; undefined says there is no such name, null says nothing. `kind`: what it is asked for. */
+export type NameScript = (name: string, kind: 'A' | 'AAAA') => string[] | undefined | null
 
 const TYPE_A = 1
 const NO_SUCH_NAME = 3
@@ -22,10 +22,11 @@ export async function startNameServer(script: NameScript): Promise<NameServer> {
   const socket = createSocket('udp4')
   socket.on('message', (query, { port, address }) => {
     const { name, end } = readName(query)
-    const known = script(name)
+    const kind = query.readUInt16BE(end) === TYPE_A ? 'A' : 'AAAA'
+    const known = script(name, kind)
     questions.add(name)
     if (known === null) return
-    const addresses = query.readUInt16BE(end) === TYPE_A ? (known ?? []) : []
+    const addresses = kind === 'A' ? (known ?? []) : []
     socket.send(answerTo(query.subarray(0, end + 4), addresses, known === undefined), port, address)
   })
   socket.bind(0, '127.0.0.1')
