@@ -15,16 +15,35 @@ function asking(memory: InputMemory) {
   return { held, ask }
 }
 
-test('destinations share what there is, and one of each always goes', async () => {
+test('destinations share what there is, and one of each goes beyond it', async () => {
   const { held, ask } = asking(new InputMemory(10))
   for (const name of ['slow-1', 'slow-2', 'slow-3']) void ask(name, SLOW, 5)
-  void ask('quick-1', QUICK, 50)
+  void ask('quick-1', QUICK, 30)
   void ask('quick-2', QUICK, 1)
   await setImmediate()
   assert.deepEqual([...held.keys()], ['slow-1', 'slow-2', 'quick-1'])
   held.get('quick-1')?.giveBack()
   await setImmediate()
   assert.deepEqual([...held.keys()].slice(3), ['quick-2'])
+})
+
+test('beyond four times as much even the only one of a destination waits, none passes another, and what is larger than all goes alone', async () => {
+  const { held, ask } = asking(new InputMemory(10))
+  for (let n = 1; n <= 4; n++) void ask(`first-${n}`, n, 10)
+  void ask('large', 5, 50)
+  void ask('small', 6, 1)
+  void ask('second', 1, 1)
+  await setImmediate()
+  assert.deepEqual([...held.keys()], ['first-1', 'first-2', 'first-3', 'first-4'])
+  for (let n = 1; n <= 4; n++) {
+    assert.equal(held.size, 4)
+    held.get(`first-${n}`)?.giveBack()
+    await setImmediate()
+  }
+  assert.deepEqual([...held.keys()].slice(4), ['large'])
+  held.get('large')?.giveBack()
+  await setImmediate()
+  assert.deepEqual([...held.keys()].slice(5), ['small', 'second'])
 })
 
 test('whoever waits for the destination that has least gets what is free', async () => {

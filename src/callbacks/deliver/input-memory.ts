@@ -2,6 +2,8 @@ import type { GiveUpSignal } from '../../platform/outbound/give-up.ts'
 
 // What is in flight lies here once, and once more in the thread that sends it.
 const MOST_BYTES = 128 * 1024 * 1024
+// So many times as much is there for those that are the only one of their destination.
+const FOR_FIRST = 4
 
 /** Memory that an attempt has. */
 export interface HeldMemory {
@@ -18,8 +20,9 @@ interface Waiting {
 
 /**
  * Memory for inputs that are read when their attempt begins, of all destinations together: each lane has a bound of its own, but there may
- * be any number of lanes. One of each destination always goes, so that none waits for the slowness of another. More than one share what
- * there is: when some is free, whoever waits for the destination that has the least gets it.
+ * be any number of lanes. One of each destination goes beyond what they share, so that none waits for the slowness of another, unless there
+ * are hundreds of such destinations. When some is free, whoever waits for the destination that has the least gets it, and what is
+ * larger than all there is goes alone.
  */
 export class InputMemory {
   readonly #most: number
@@ -33,7 +36,10 @@ export class InputMemory {
 
   /** Whether so much would not be waited for. */
   isFree(destinationId: number, bytes: number): boolean {
-    return !this.#usedBy.has(destinationId) || (this.#waiting.size === 0 && this.#used + bytes <= this.#most)
+    const next = this.#next()
+    // The only one of its destination waits for no other, except for such as are the only one, too.
+    const passes = next === undefined || (this.#usedBy.has(next.destinationId) && !this.#usedBy.has(destinationId))
+    return passes && this.#mayGo({ destinationId, bytes })
   }
 
   /** Waits for so much. Rejects when the signal is aborted meanwhile. */
@@ -83,8 +89,9 @@ export class InputMemory {
     return best
   }
 
-  #mayGo({ destinationId, bytes }: Waiting): boolean {
-    return !this.#usedBy.has(destinationId) || this.#used + bytes <= this.#most
+  #mayGo({ destinationId, bytes }: Pick<Waiting, 'destinationId' | 'bytes'>): boolean {
+    const most = this.#usedBy.has(destinationId) ? this.#most : this.#most * FOR_FIRST
+    return this.#used === 0 || this.#used + bytes <= most
   }
 
   #add(destinationId: number, bytes: number): void {
