@@ -23,6 +23,17 @@ eachServer('observations and their categories', (notes) => {
     assert.equal(found?.content, `penguin ${'x'.repeat(9_991)}\ufffd`)
   })
 
+  test('of one without an end the beginning is looked into for what is marked, as of a note', async () => {
+    const long = await notes().project('Endless')
+    await long.create({ title: 'Log', content: `- [log] walrus ${'x '.repeat(105_000)}penguin\n` })
+    const shown = async (text: string) => {
+      const [found] = (await search(long, { text, entity_types: ['observation'] })).results
+      return found?.snippets.map(marked).map((snippet) => snippet.match(/<.*>|^walrus/)?.[0])
+    }
+    assert.deepEqual(await shown('walrus'), ['<walrus>'])
+    assert.deepEqual(await shown('penguin'), ['walrus'])
+  })
+
   test('a long category and context are answered in part, and of very many tags the first', async () => {
     const long = await notes().project('Long names')
     const name = '😀'.repeat(3_000)

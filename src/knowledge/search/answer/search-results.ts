@@ -49,14 +49,17 @@ export async function searchResults(
   const notes = await hitNotes(reader, project.id, [...new Set(hits.map(({ noteId }) => noteId))])
   const results = new Map<number, SearchResult>()
   const breathe = turnAfter(READ_AT_ONCE)
-  await addNotes(reader, of('note'), notes, options, results)
+  let left = await addNotes(reader, of('note'), notes, options, results)
   const observations = await hitObservations(reader, of('observation'))
   const observationAt = new Map(observations.map((row) => [partKey(row.note_id, row.position), row]))
   for (const hit of of('observation')) {
     const row = observationAt.get(partKey(hit.noteId, hit.position))
     const note = notes.get(hit.noteId)
-    if (row !== undefined && note !== undefined) results.set(hitKey(hit), observationResult(hit, note, row, options))
-    await breathe(row?.content.length ?? 0)
+    if (row === undefined || note === undefined) continue
+    const read = Math.min(row.content.length, mostRead(left))
+    results.set(hitKey(hit), observationResult(hit, note, row, read, options))
+    left -= read
+    await breathe(row.content.length)
   }
   const relations = await hitRelations(reader, of('relation'))
   const relationAt = new Map(relations.map((row) => [partKey(row.from_id, row.position), row]))
@@ -68,18 +71,23 @@ export async function searchResults(
   return hits.flatMap((hit) => results.get(hitKey(hit)) ?? [])
 }
 
+/** Of the next text, where so much may still be read. */
+function mostRead(left: number): number {
+  return left > LONGEST_READ ? LONGEST_READ : SHOWN_CHARACTERS
+}
+
 function partKey(noteId: number, position: number): string {
   return `${noteId}/${position}`
 }
 
-/** Long texts one after the other, so that never more than one of them is held. */
+/** Long texts one after the other, so that never more than one of them is held. Answers how much may be read of others. */
 async function addNotes(
   reader: Reader,
   hits: readonly Hit[],
   notes: ReadonlyMap<number, HitNote>,
   options: ResultOptions,
   results: Map<number, SearchResult>,
-): Promise<void> {
+): Promise<number> {
   const known = hits.filter(({ noteId }) => notes.has(noteId))
   const isShort = ({ noteId }: Hit) => (notes.get(noteId) as HitNote).size <= READ_TOGETHER
   const needPlaces = known.filter((hit) => hit.chunks.length > 0).map(({ noteId }) => noteId)
@@ -100,9 +108,9 @@ async function addNotes(
   for (const hit of short) await add(hit, texts.get(hit.noteId) ?? '')
   for (const hit of known) {
     if (isShort(hit)) continue
-    const length = left > LONGEST_READ ? LONGEST_READ : SHOWN_CHARACTERS
-    await add(hit, (await contentsOf(reader, [hit.noteId], length)).get(hit.noteId) ?? '')
+    await add(hit, (await contentsOf(reader, [hit.noteId], mostRead(left))).get(hit.noteId) ?? '')
   }
+  return left
 }
 
 function shared(hit: Hit, note: HitNote) {
@@ -140,11 +148,17 @@ function noteResult(
   }
 }
 
-function beginningShown(text: string): string {
-  return text.length > SHOWN_CHARACTERS ? text.slice(0, SHOWN_CHARACTERS).toWellFormed() : text
+function beginningShown(text: string, length = SHOWN_CHARACTERS): string {
+  return text.length > length ? text.slice(0, length).toWellFormed() : text
 }
 
-function observationResult(hit: Hit, note: HitNote, row: HitObservation, options: ResultOptions): SearchResult {
+function observationResult(
+  hit: Hit,
+  note: HitNote,
+  row: HitObservation,
+  read: number,
+  options: ResultOptions,
+): SearchResult {
   const observation = observationDocument(note, toObservation(row), row.position)
   const { category, tags, context } = observation
   const content = beginningShown(observation.content)
@@ -155,7 +169,10 @@ function observationResult(hit: Hit, note: HitNote, row: HitObservation, options
     permalink: observation.permalink,
     content,
     matched_chunk: options.isByMeaning ? content : null,
-    snippets: observationSnippets(observation, options.question),
+    snippets: observationSnippets(
+      { ...observation, content: beginningShown(observation.content, read) },
+      options.question,
+    ),
     metadata: { tags: content === observation.content ? tags : firstTags(tags, SHOWN_CHARACTERS), context },
     observation_id: observation.id,
     category,

@@ -7,3 +7,6 @@ export interface Place {
   /** Where all of the phrase stands that it is a part of. */
   phrase?: { start: number; end: number }
 }
+
+/** So many are looked for in one text. */
+export const MOST_PLACES = 300

@@ -1,6 +1,6 @@
 import type { Node, Question } from '../question/question.ts'
 import { partsOfRun, phraseParts } from './phrase-parts.ts'
-import type { Place } from './place.ts'
+import { MOST_PLACES, type Place } from './place.ts'
 import { isUnspacedWord } from './search-text.ts'
 import { stemOf } from './stem.ts'
 import { UnspacedRun } from './unspaced-run.ts'
@@ -14,10 +14,6 @@ interface WantedWord {
   stem: string | null
   /** Whether words that begin with it are meant. */
   isBeginning: boolean
-  /** Null: counts by itself. */
-  phrase: WantedPhrase | null
-  /** Which part of it. */
-  index: number
 }
 
 /** Letters of a script without spaces. */
@@ -27,20 +23,18 @@ interface WantedRun {
   choices: string[][]
 }
 
-const MOST_PLACES = 300
-
 /** The words of a question, ready to be looked for in texts. What stands behind NOT is none of them. */
 export class WantedWords {
   readonly #byFirst = new Map<number, WantedWord[]>()
   readonly #phrases: WantedPhrase[] = []
   readonly #runs: WantedRun[] = []
-  readonly #beginnings: ReadonlySet<number>
+  /** What words begin with that count, by themselves or in a phrase. */
+  readonly #beginnings = new Set<number>()
   #terms = 0
 
   constructor({ tree, whole }: Question) {
     if (tree !== null) this.#add(tree, whole !== undefined)
     if (whole !== undefined) this.#addRuns(whole)
-    this.#beginnings = new Set(this.#byFirst.keys())
   }
 
   get isEmpty(): boolean {
@@ -53,6 +47,7 @@ export class WantedWords {
     const runs: UnspacedRun[] = []
     for (const phrase of this.#phrases) phrase.beginText(text, places)
     for (const found of wordPlaces(text, this.#beginnings)) {
+      if (places.length >= MOST_PLACES) break
       if (found instanceof UnspacedRun) {
         if (this.#runs.length > 0) runs.push(found)
         for (const phrase of this.#phrases) phrase.goOnInRun(found)
@@ -60,15 +55,12 @@ export class WantedWords {
       }
       const terms: number[] = []
       for (const own of found.words) {
-        const parts = new Map<WantedPhrase, number[]>()
-        for (const { term, phrase, index } of this.#meant(own)) {
-          if (phrase === null) terms.push(term)
-          else parts.set(phrase, [...(parts.get(phrase) ?? []), index])
+        for (const wanted of this.#byFirst.get(own.charCodeAt(0)) ?? []) {
+          if (isMeant(own, wanted)) terms.push(wanted.term)
         }
-        for (const [phrase, indexes] of parts) phrase.goOn(indexes, found)
+        for (const phrase of this.#phrases) phrase.goOn(own, found)
       }
       if (terms.length > 0) places.push({ start: found.start, end: found.end, terms })
-      if (places.length >= MOST_PLACES) break
     }
     for (const run of this.#runs) places.push(...placesInRuns(run, runs))
     return places.sort((one, other) => one.start - other.start).slice(0, MOST_PLACES)
@@ -79,7 +71,7 @@ export class WantedWords {
     if (node.kind === 'and' || node.kind === 'or') for (const part of node.parts) this.#add(part, isWithoutRuns)
     else if (node.kind === 'phrase') this.#addPhrase(node.words, node.isBeginning)
     else if (node.kind === 'word' && !isUnspacedWord(node.word))
-      this.#addWord({ word: node.word, stem: node.stem ?? node.word, isBeginning: true, phrase: null, index: 0 })
+      this.#addWord({ word: node.word, stem: node.stem ?? node.word, isBeginning: true })
     else if (node.kind === 'word' && !isWithoutRuns) this.#addRun([[node.word]])
   }
 
@@ -90,13 +82,13 @@ export class WantedWords {
       this.#addRun([[only.text]])
       return
     }
-    const phrase = parts.length < 2 ? null : new WantedPhrase(parts, this.#terms)
-    if (phrase !== null) this.#phrases.push(phrase)
-    for (const [index, { text, isRun }] of parts.entries()) {
-      const isBeginning = isLastBeginning && index === parts.length - 1
-      if (isRun) this.#terms++
-      else this.#addWord({ word: text, stem: null, isBeginning, phrase, index })
+    if (parts.length === 1 && only !== undefined) {
+      this.#addWord({ word: only.text, stem: null, isBeginning: isLastBeginning })
+      return
     }
+    this.#phrases.push(new WantedPhrase(parts, isLastBeginning, this.#terms))
+    this.#terms += parts.length
+    for (const { text, isRun } of parts) if (!isRun) this.#beginnings.add(text.charCodeAt(0))
   }
 
   /** Where some of the question is enough, some of a run is, too. */
@@ -117,12 +109,7 @@ export class WantedWords {
     const others = this.#byFirst.get(first) ?? []
     others.push({ ...wanted, term: this.#terms++ })
     this.#byFirst.set(first, others)
-  }
-
-  *#meant(own: string): Generator<WantedWord> {
-    for (const wanted of this.#byFirst.get(own.charCodeAt(0)) ?? []) {
-      if (isMeant(own, wanted)) yield wanted
-    }
+    this.#beginnings.add(first)
   }
 }
 
