@@ -31,7 +31,10 @@ test('docs/knowledge.md names the limits that the code has', () => {
     ['Target of a link', [MAX_LINK_NAME]],
     ['Operations in a batch', [1, MOST_OPERATIONS, LONGEST_MS / 1_000]],
     ['Outgoing, incoming relations in an answer', [MOST_OUTGOING, MOST_INCOMING]],
-    ['Type of a relation, category, context, beside those of the note that is asked for', [LONGEST_SHOWN]],
+    [
+      'Type of a relation, category, context, display text of a link, beside those of the note that is asked for',
+      [LONGEST_SHOWN],
+    ],
     ['Context: an observation; those of a note', [LONGEST_CONTENT]],
     ['Prompt: whole; excerpt of a note; topic or query', [LONGEST_PROMPT, LONGEST_EXCERPT, LONGEST_TOPIC]],
     ['Streams of changes', [MOST_STREAMS, MOST_STREAMS_OF_CALLER]],

@@ -35,15 +35,16 @@ eachDatabase('backlinks', ({ open }) => {
     assert.deepEqual([fourth?.note.file_path, fourth?.snippet], ['c.md', null])
   })
 
-  test('long types and contexts are shown in part, with the text around the link', async () => {
+  test('long types, contexts and display texts are shown in part, with the text around the link', async () => {
     const notes = await LinkedNotes.open(await open())
     const target = await notes.add({ path: 'A.md' })
     const long = '😀'.repeat(3_000)
-    await notes.add({ path: 'from.md', body: `- ${long} [[A]] (${long})` })
+    await notes.add({ path: 'from.md', body: `- ${long} [[A|${long}]] (${long})` })
     const { backlinks } = await backlinksOf(notes.db, notes.project, target, { page: 1, pageSize: 10 })
     const shown = '😀'.repeat(2_000)
-    assert.deepEqual([backlinks[0]?.relationType, backlinks[0]?.context], [shown, shown])
-    assert.equal(backlinks[0]?.snippet, '…[[A]]…')
+    const [first] = backlinks
+    assert.deepEqual([first?.relationType, first?.context, first?.display], [shown, shown, shown])
+    assert.match(first?.snippet ?? '', /^…\[\[A/)
   })
 
   test('the text around a link is not that around a link to a longer name', async () => {

@@ -43,21 +43,23 @@ eachDatabase('a note that is asked for by two ids', ({ open }) => {
     await assert.rejects(notes.get({ projectId, noteId }), { message: /^Project not found/ })
   })
 
-  test('has long types and contexts of relations to it in part, of its own whole', async () => {
+  test('has long types, contexts and display texts of relations to it in part, of its own whole', async () => {
     const { notes, writer, projectId } = await start()
     const long = '😀'.repeat(3_000)
     const create = (title: string, content: string) =>
       notes.create(writer, projectId, { title, directory: '', content, noteType: null, metadata: null })
-    const from = await create('From', `- ${long} [[To]] (${long})\n`)
+    const from = await create('From', `- ${long} [[To|${long}]] (${long})\n`)
     const { external_id: noteId, relations: written } = await create('To', '')
     const { body } = await notes.get({ projectId, noteId })
     for (const [relation] of [written, JSON.parse(body.toString()).relations]) {
       assert.equal(relation.relation_type, '😀'.repeat(2_000))
       assert.equal(relation.context, '😀'.repeat(2_000))
+      assert.equal(relation.display, '😀'.repeat(2_000))
     }
     assert.equal(from.relations[0]?.relation_type, long)
     const own = JSON.parse((await notes.get({ projectId, noteId: from.external_id })).body.toString())
-    assert.deepEqual([own.relations[0].relation_type, own.relations[0].context], [long, long])
+    const { relation_type: type, context, display } = own.relations[0]
+    assert.deepEqual([type, context, display], [long, long, long])
   })
 
   async function start() {

@@ -77,8 +77,8 @@ const pageOfBacklinks = statement<BacklinksInput, BacklinkRow>((_query, p, engin
         join notes n on n.id = r.from_id
         join note_contents c on c.note_id = r.from_id
       )
-      select id, external_id, title, permalink, file_path, position, to_name, anchor, display,
-        ${cutColumn('relation_type')} as relation_type, ${cutColumn('context')} as context,
+      select id, external_id, title, permalink, file_path, position, to_name, anchor,
+        ${cutColumn('relation_type')} as relation_type, ${cutColumn('context')} as context, ${cutColumn('display')} as display,
         coalesce(substr(body, ${greatest}(1, ${at} - ${sql.lit(BEFORE)}), ${sql.lit(LENGTH)}), '') as around
       from linking order by id, position`
 })

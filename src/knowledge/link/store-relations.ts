@@ -176,7 +176,7 @@ export interface ViewRow extends RelationTexts {
 
 const VIEW_COLUMNS = sql.raw(
   [
-    ...['position', 'to_name', 'anchor', 'display'].map((column) => `r.${column}`),
+    ...['position', 'to_name', 'anchor'].map((column) => `r.${column}`),
     ...['id', 'external_id', 'title', 'permalink', 'file_path'].map((column) => `other.${column}`),
   ].join(', '),
 )
@@ -184,7 +184,7 @@ const VIEW_COLUMNS = sql.raw(
 /** What the note links to, as far as it is answered and one more. */
 export function outgoingQuery(noteId: unknown) {
   return sql`
-    select r.relation_type, r.context, ${VIEW_COLUMNS} from relations r left join notes other on other.id = r.to_id
+    select r.relation_type, r.context, r.display, ${VIEW_COLUMNS} from relations r left join notes other on other.id = r.to_id
     where r.from_id = ${noteId} and r.is_repeat = 0
     order by r.position
     limit ${sql.lit(MOST_OUTGOING + 1)}`
@@ -196,7 +196,8 @@ export function outgoingQuery(noteId: unknown) {
  */
 export function incomingQuery(engine: Engine, noteId: unknown) {
   return sql`
-    select ${cutColumn('r.relation_type')} as relation_type, ${cutColumn('r.context')} as context, ${VIEW_COLUMNS}
+    select ${cutColumn('r.relation_type')} as relation_type, ${cutColumn('r.context')} as context,
+      ${cutColumn('r.display')} as display, ${VIEW_COLUMNS}
     from relations r ${engine === 'sqlite' ? sql`cross join` : sql`join`} notes other on other.id = r.from_id
     where r.to_id = ${noteId} and r.from_id <> ${noteId} and r.is_repeat = 0
     order by r.from_id, r.position

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 
-/** Types, categories and contexts have no limit of their own: of those that other notes have, so many characters are answered. */
+/** Types, categories, contexts and what a link shows have no limit of their own: of those that other notes have, so many characters are answered. */
 export const LONGEST_SHOWN = 2_000
 
 /** Of a column; cut by the database, since those of very many notes must not fill the memory. */

@@ -82,7 +82,7 @@ export type HitRelation = Pick<
 const relationsAt = statement<{ pairs: string }, HitRelation>(
   (_query, p, engine) => sql`
     select r.from_id, r.position, ${cutColumn('r.relation_type')} as relation_type, r.to_name,
-      ${cutColumn('r.context')} as context, r.anchor, r.display, t.id as to_id, t.title as to_title,
+      ${cutColumn('r.context')} as context, r.anchor, ${cutColumn('r.display')} as display, t.id as to_id, t.title as to_title,
       t.permalink as to_permalink, t.file_path as to_path, t.external_id as to_external_id
     from ${wanted(engine, p('pairs'))} relations as r on r.from_id = wanted.note and r.position = wanted.position
     left join notes as t on t.id = r.to_id`,
