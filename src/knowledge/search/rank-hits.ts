@@ -5,7 +5,7 @@ import { splitText } from '../text/frontmatter/frontmatter.ts'
 import { tagsOf } from '../text/frontmatter/note-metadata.ts'
 import { turnAfter } from '../text/steps.ts'
 import { excerptOf } from './answer/excerpt.ts'
-import { hitNotes, hitObservations, hitRelations } from './answer/store-search-hits.ts'
+import { hitNotes, hitRelations, observationTexts } from './answer/store-search-hits.ts'
 import { isOnlyProject } from './find/store-search-notes.ts'
 import { type WordStatistics, wordStatistics } from './find/word-statistics.ts'
 import { type Hit, hitKey, type RatedHit } from './hit.ts'
@@ -70,26 +70,28 @@ export async function textsOf(
   const texts = new Map<number, CandidateTexts>()
   const notes = await hitNotes(reader, project.id, [...new Set(hits.map(({ noteId }) => noteId))])
   const own = of('note')
-  const share = (most: number) => Math.floor(most / Math.max(1, own.length))
-  const length = Math.min(longest, share(MOST_CHARACTERS))
+  const parts = of('observation')
   const wanted = new WantedWords(anyWord(parseQuestion(question)) ?? parseQuestion(question))
   const ids = own.map(({ noteId }) => noteId)
-  const contents = await contentsOf(reader, ids, Math.min(LONGEST_READ, share(MOST_READ)))
+  const contents = await contentsOf(reader, ids, share(MOST_READ, own, LONGEST_READ))
+  const shown = share(MOST_CHARACTERS, own, longest)
   const breathe = turnAfter(READ_AT_ONCE)
   for (const hit of own) {
     const note = notes.get(hit.noteId)
     const content = contents.get(hit.noteId)
     if (note === undefined || content === undefined) continue
     const tags = tagsOf(JSON.parse(note.metadata)).join(' ').slice(0, LONGEST_TAGS)
-    const text = excerptOf(splitText(content).body, wanted, length)
+    const text = excerptOf(splitText(content).body, wanted, shown)
     texts.set(hitKey(hit), { title: note.title, text, tags, place: placeText(note) })
     await breathe(content.length)
   }
   // A part counts by what it says itself: its note, which has the title, is beside it.
-  for (const observation of await hitObservations(reader, of('observation'))) {
-    const { note_id: noteId, position, context } = observation
-    const key = hitKey({ kind: 'observation', noteId, position })
-    if (notes.has(noteId)) texts.set(key, { title: '', text: `${withCategory(observation)} ${context ?? ''}` })
+  const shownOfPart = share(MOST_CHARACTERS, parts, longest)
+  for (const observation of await observationTexts(reader, parts, share(MOST_READ, parts, LONGEST_READ))) {
+    const { note_id: noteId, position, content, context } = observation
+    const text = excerptOf(`${withCategory(observation)} ${context ?? ''}`, wanted, shownOfPart)
+    if (notes.has(noteId)) texts.set(hitKey({ kind: 'observation', noteId, position }), { title: '', text })
+    await breathe(content.length)
   }
   for (const relation of await hitRelations(reader, of('relation'))) {
     const { from_id: noteId, position, relation_type: type, to_name: name, context } = relation
@@ -97,4 +99,9 @@ export async function textsOf(
     if (notes.has(noteId)) texts.set(key, { title: '', text: `${type} ${name} ${context ?? ''}` })
   }
   return texts
+}
+
+/** Of so many characters what each may have. */
+function share(most: number, hits: readonly Hit[], longest: number): number {
+  return Math.min(longest, Math.floor(most / Math.max(1, hits.length)))
 }

@@ -35,6 +35,8 @@ const SHOWN_CHARACTERS = 10_000
 const LONGEST_READ = 200_000
 const MOST_READ = 3_000_000
 const READ_TOGETHER = 20_000
+/** Of whole observations, in bytes of their notes. */
+const MOST_HELD = 1_000_000
 /** So much of them is looked into before others have their turn. */
 const READ_AT_ONCE = 20_000
 
@@ -50,16 +52,18 @@ export async function searchResults(
   const results = new Map<number, SearchResult>()
   const breathe = turnAfter(READ_AT_ONCE)
   let left = await addNotes(reader, of('note'), notes, options, results)
-  const observations = await hitObservations(reader, of('observation'))
-  const observationAt = new Map(observations.map((row) => [partKey(row.note_id, row.position), row]))
-  for (const hit of of('observation')) {
-    const row = observationAt.get(partKey(hit.noteId, hit.position))
-    const note = notes.get(hit.noteId)
-    if (row === undefined || note === undefined) continue
-    const read = Math.min(row.content.length, mostRead(left))
-    results.set(hitKey(hit), observationResult(hit, note, row, read, options))
-    left -= read
-    await breathe(row.content.length)
+  for (const some of inBatches(of('observation'), notes)) {
+    const rows = await hitObservations(reader, some)
+    const rowAt = new Map(rows.map((row) => [partKey(row.note_id, row.position), row]))
+    for (const hit of some) {
+      const row = rowAt.get(partKey(hit.noteId, hit.position))
+      const note = notes.get(hit.noteId)
+      if (row === undefined || note === undefined) continue
+      const read = Math.min(row.content.length, mostRead(left))
+      results.set(hitKey(hit), observationResult(hit, note, row, read, options))
+      left -= read
+      await breathe(row.content.length)
+    }
   }
   const relations = await hitRelations(reader, of('relation'))
   const relationAt = new Map(relations.map((row) => [partKey(row.from_id, row.position), row]))
@@ -69,6 +73,26 @@ export async function searchResults(
     if (row !== undefined && note !== undefined) results.set(hitKey(hit), relationResult(hit, note, row, options))
   }
   return hits.flatMap((hit) => results.get(hitKey(hit)) ?? [])
+}
+
+/** As many at a time as cannot be long together: all observations of a note are no longer than its text. */
+function* inBatches(hits: readonly Hit[], notes: ReadonlyMap<number, HitNote>): Generator<Hit[]> {
+  const known = new Set<number>()
+  let batch: Hit[] = []
+  let size = 0
+  for (const hit of hits) {
+    const more = known.has(hit.noteId) ? 0 : (notes.get(hit.noteId)?.size ?? 0)
+    if (batch.length > 0 && size + more > MOST_HELD) {
+      yield batch
+      known.clear()
+      batch = []
+      size = 0
+    }
+    batch.push(hit)
+    known.add(hit.noteId)
+    size += more
+  }
+  yield batch
 }
 
 /** Of the next text, where so much may still be read. */

@@ -57,15 +57,34 @@ function wanted(engine: Engine, pairs: string): RawBuilder<unknown> {
 
 export type HitObservation = StoredObservation & { note_id: number }
 
-const observationsAt = statement<{ pairs: string }, HitObservation>(
-  (_query, p, engine) => sql`
-    select o.note_id, o.position, ${cutColumn('o.category')} as category, o.content,
-      ${cutColumn('o.context')} as context, o.tags
-    from ${wanted(engine, p('pairs'))} observations as o on o.note_id = wanted.note and o.position = wanted.position`,
+/** Of observations `content` and whatever else is asked for. */
+function observationsAt(engine: Engine, pairs: string, content: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select o.note_id, o.position, ${cutColumn('o.category')} as category, ${cutColumn('o.context')} as context, ${content}
+    from ${wanted(engine, pairs)} observations as o on o.note_id = wanted.note and o.position = wanted.position`
+}
+
+const wholeObservations = statement<{ pairs: string }, HitObservation>((_query, p, engine) =>
+  observationsAt(engine, p('pairs'), sql`o.content, o.tags`),
 )
 
+/** Their content is whole, as permalinks are made of it: no more should be asked for than memory has room for. */
 export function hitObservations(reader: Reader, keys: readonly PartKey[]): Promise<HitObservation[]> {
-  return keys.length === 0 ? Promise.resolve([]) : reader.run(observationsAt, { pairs: pairsOf(keys) })
+  return keys.length === 0 ? Promise.resolve([]) : reader.run(wholeObservations, { pairs: pairsOf(keys) })
+}
+
+export type ObservationText = Omit<HitObservation, 'tags'>
+
+const beginningsOfObservations = statement<{ pairs: string; length: number }, ObservationText>((_query, p, engine) => {
+  const length = engine === 'sqlite' ? sql`${p('length')}` : sql`${p('length')}::integer`
+  return observationsAt(engine, p('pairs'), sql`substr(o.content, 1, ${length}) as content`)
+})
+
+/** The same with at most `length` characters of each content. */
+export function observationTexts(reader: Reader, keys: readonly PartKey[], length: number): Promise<ObservationText[]> {
+  return keys.length === 0
+    ? Promise.resolve([])
+    : reader.run(beginningsOfObservations, { pairs: pairsOf(keys), length })
 }
 
 export type HitRelation = Pick<

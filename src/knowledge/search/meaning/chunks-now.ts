@@ -3,9 +3,9 @@ import { lastChange } from '../../history/store-changes.ts'
 import { observationHash, relationHash } from '../../semantic/chunk/chunk-note.ts'
 import type { NearChunk } from '../../semantic/search/near-chunk.ts'
 import { type ChangedNote, notesChangedSince } from '../../semantic/sync/store-changed-since.ts'
-import { hitObservations, hitRelations } from '../answer/store-search-hits.ts'
+import { hitRelations, observationTexts } from '../answer/store-search-hits.ts'
 import { hitKey } from '../hit.ts'
-import { observationsOf, relationsOf, type StoredPart } from './store-chunks-now.ts'
+import { LONGEST_TEXT, observationsOf, relationsOf, type StoredPart } from './store-chunks-now.ts'
 
 /** Of so many notes, and of such sizes together, parts that moved are looked for. */
 const MOST_NOTES = 50
@@ -54,7 +54,7 @@ function hashed(notes: ReadonlyMap<number, ChangedNote>, parts: readonly StoredP
 
 async function partsAt(reader: Reader, parts: readonly NearChunk[]): Promise<StoredPart[]> {
   const of = (kind: NearChunk['kind']) => parts.filter((part) => part.kind === kind)
-  const observations = await hitObservations(reader, of('observation'))
+  const observations = await observationTexts(reader, of('observation'), LONGEST_TEXT)
   const relations = await hitRelations(reader, of('relation'))
   return [
     ...observations.map(({ note_id: noteId, position, category, content, context }): StoredPart => {

@@ -7,7 +7,7 @@ import type { NearChunk } from '../../semantic/search/near-chunk.ts'
 import type { Semantic } from '../../semantic/semantic.ts'
 import { syncedSeq } from '../../semantic/sync/store-changed-since.ts'
 import type { KnowledgeSettings } from '../../settings.ts'
-import { hitObservations } from '../answer/store-search-hits.ts'
+import { observationTexts } from '../answer/store-search-hits.ts'
 import type { SearchFilters } from '../filter/filters.ts'
 import { categoryFilter } from '../filter/passing-notes.ts'
 import { mayMorePass } from '../find/find-by-filters.ts'
@@ -307,7 +307,7 @@ async function inCategories(
   categories: readonly string[],
 ): Promise<NearRow[]> {
   const observations = rows.filter(({ kind }) => kind === 'observation')
-  const found = await hitObservations(reader, observations)
+  const found = await observationTexts(reader, observations, 0)
   const isOfCategory = categoryFilter(categories)
   const keys = new Set(
     found

@@ -26,7 +26,8 @@ interface StoredRelation {
 export type StoredPart = StoredObservation | StoredRelation
 
 // More than a chunk takes of a text, and more parts than have chunks.
-const LONGEST = sql.lit(1_000)
+export const LONGEST_TEXT = 1_000
+const LONGEST = sql.lit(LONGEST_TEXT)
 const MOST = sql.lit(1_000)
 
 const observations = statement<{ ids: string }, Omit<StoredObservation, 'kind' | 'noteId'> & { note_id: number }>(
