@@ -160,6 +160,30 @@ eachDatabase('vectors from a service that fails', ({ open }) => {
     assert.equal((await running.sync.status(world.project)).failed, 0)
   })
 
+  test('a text that the service falls over, or has no vector for, costs the other notes nothing', async () => {
+    const world = await openNotes(await open())
+    await using server = await new EmbeddingServer().listen()
+    const clocks = { sync: new FakeClock(), provider: new HastyClock() }
+    await using running = new RunningSync(world.deps.db, settingsOf(server), clocks)
+    const answers = [{ status: 500, body: { error: 'input is too large' } }, { body: '{"data":[{"embedding":[NaN]}]}' }]
+    for (const [at, answer] of answers.entries()) {
+      server.answer = ({ input }) => (input.some((text) => text.includes(`poison ${at}`)) ? answer : undefined)
+      await createNote(world, `Bad ${at}`, `poison ${at}`)
+      await createNote(world, `Good ${at}`, 'food')
+      await running.sync.caughtUp(world.project.id)
+      const { status, embeddings, pending, problem } = await running.sync.status(world.project)
+      const expected = { status: 'indexing', embeddings: at + 1, pending: at + 1, problem: null }
+      assert.deepEqual({ status, embeddings, pending, problem }, expected)
+    }
+    const failures = await world.deps.db.query
+      .selectFrom('embedding_failures')
+      .select('error')
+      .orderBy('note_id')
+      .execute()
+    assert.match(failures[0]?.error ?? '', /answered 500 \(input is too large\)$/)
+    assert.match(failures[1]?.error ?? '', /did not answer with JSON$/)
+  })
+
   test('a service that refuses every text puts no note aside', async () => {
     const world = await openNotes(await open())
     await using server = await new EmbeddingServer().listen()
@@ -205,13 +229,13 @@ eachDatabase('vectors from a service that fails', ({ open }) => {
     const one = await openNotes(db, 'one')
     const other = await openWorld(db, one.writer.principal, 'other')
     await using server = await new EmbeddingServer().listen()
-    server.answer = ({ input }) => (input.some((text) => text.includes('poison')) ? { status: 500 } : undefined)
+    server.answer = ({ input }) => (input.some((text) => text.includes('poison')) ? { status: 429 } : undefined)
     const clock = new FakeClock()
     const clocks = { sync: clock, provider: new HastyClock() }
     await createNote(one, 'Bad', 'poison')
     {
       await using running = new RunningSync(db, settingsOf(server), clocks)
-      await assert.rejects(running.sync.caughtUp(one.project.id), /answered 500/)
+      await assert.rejects(running.sync.caughtUp(one.project.id), /answered 429/)
     }
     await createNote(other, 'Good', 'food')
     await clock.advance(HOUR_MS)

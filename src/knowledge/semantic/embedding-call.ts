@@ -31,6 +31,8 @@ const MOST_VECTOR_BYTES = 220_000
 const MOST_OTHER_BYTES = 1_000_000
 const LONGEST_REASON = 200
 const LONGEST_WAIT_MS = 3_600_000
+// Whatever the texts are: the service is away, or took too long behind its gateway.
+const BUSY_STATUSES = new Set([503, 504])
 
 /** One request for vectors. Neither the key nor the path, which may hold one, is ever part of a message. */
 export class EmbeddingCall {
@@ -92,7 +94,13 @@ export class EmbeddingCall {
     const reason = said === '' ? '' : ` (${said})`
     if (status === 429 || status >= 500) {
       const retryAfterMs = readRetryAfter(headerOf(answer, 'retry-after'), now, LONGEST_WAIT_MS)
-      return new CallFailed(`${this.who} answered ${status}${reason}`, { isTransient: true, retryAfterMs })
+      // Some fall over a text that is too long for them.
+      const mayBeOfTexts = status >= 500 && !BUSY_STATUSES.has(status)
+      return new CallFailed(`${this.who} answered ${status}${reason}`, {
+        isTransient: true,
+        mayBeOfTexts,
+        retryAfterMs,
+      })
     }
     if (status === 401 || status === 403) {
       const message = `${this.who} answered ${status}: correct knowledge.embedding_api_key`

@@ -32,5 +32,5 @@ function numbersOf(embedding: unknown, who: string): ArrayLike<number> {
 }
 
 function misunderstood(who: string, what: string): CallFailed {
-  return new CallFailed(`${who} ${what}`, { isTransient: false })
+  return new CallFailed(`${who} ${what}`, { isTransient: false, mayBeOfTexts: true })
 }

@@ -1,4 +1,5 @@
 import { isAppError } from '../../../platform/errors/app-error.ts'
+import { CallFailed } from '../call-failed.ts'
 import { type EmbeddingProvider, TextRefused } from '../provider.ts'
 import { type EmbedThread, ThreadDied } from '../thread/embed-thread.ts'
 import { encodeVector } from '../vector-bytes.ts'
@@ -23,7 +24,8 @@ export async function embedNotes(context: EmbedContext, works: readonly NoteWork
   try {
     return await embedTogether(context, works)
   } catch (error) {
-    if (!isOfTexts(error)) throw error
+    if (!mayBeOfTexts(error)) throw error
+    await tryAnother(context, error)
     if (works.length === 1) return [await refused(context, works[0] as NoteWork, error)]
   }
   const notes: EmbeddedNote[] = []
@@ -61,18 +63,21 @@ function cut(plans: readonly NotePlan[], joined: Uint8Array, dimensions: number)
   })
 }
 
-function isOfTexts(error: unknown): error is Error {
+function mayBeOfTexts(error: unknown): error is Error {
+  if (error instanceof CallFailed) return error.mayBeOfTexts
   return error instanceof TextRefused || error instanceof ThreadDied
 }
 
-/** A provider that refuses every text is what is wrong, not the note. */
-async function refused(context: EmbedContext, work: NoteWork, error: Error): Promise<EmbeddedNote> {
-  const { provider, thread, signal } = context
+/** A provider that fails at every text is what is wrong, not a note. */
+async function tryAnother({ provider, signal }: EmbedContext, error: Error): Promise<void> {
   try {
     await provider.embed(['note'], 'document', signal)
   } catch (failure) {
     throw isAppError(failure) ? failure : error
   }
+}
+
+async function refused({ thread }: EmbedContext, work: NoteWork, error: Error): Promise<EmbeddedNote> {
   return { plan: await withoutNew(thread, work), vectors: [], refusal: error.message }
 }
 
@@ -83,7 +88,7 @@ async function withoutNew(thread: EmbedThread, work: NoteWork): Promise<NotePlan
     const plan = plans[0] as NotePlan
     return { ...plan, chunks: plan.chunks - plan.added.length, fingerprint: '', added: [], texts: [] }
   } catch (error) {
-    if (!isOfTexts(error)) throw error
+    if (!(error instanceof ThreadDied)) throw error
     return planRemoval(work.noteId, work.stored)
   }
 }
