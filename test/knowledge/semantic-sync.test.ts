@@ -10,7 +10,9 @@ import { purgeProject } from '../../src/knowledge/project/purge-project.ts'
 import { AppError } from '../../src/platform/errors/app-error.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { LaterClock } from '../support/later-clock.ts'
+import { openWorld } from './notes-world.ts'
 import { createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
 
 const paragraphs = (count: number) =>
@@ -197,6 +199,23 @@ eachDatabase('vectors follow notes', ({ open, openAgain }) => {
     const stored = await storedVectors(world)
     assert.equal(stored.length, 700)
     assert.equal((await running.sync.status(world.project)).chunks, 700)
+  })
+
+  test('a note of another project does not wait until a large project is done', async () => {
+    const db = await open()
+    const large = await openNotes(db, 'large')
+    const small = await openWorld(db, large.writer.principal, 'small')
+    for (const title of ['A', 'B', 'C']) await createNote(large, title, paragraphs(120))
+    const clock = new FakeClock()
+    afterFirstVectors(db, async () => {
+      await createNote(small, 'Small', 'some text')
+      await clock.advance(1_000)
+    })
+    await using running = new RunningSync(db, {}, { sync: clock })
+    for (const { project } of [large, small]) await running.sync.caughtUp(project.id)
+    const notes = await db.query.selectFrom('notes').select(['id', 'title']).execute()
+    const titles = running.planned.map((noteId) => notes.find(({ id }) => id === noteId)?.title)
+    assert.deepEqual(titles, ['A', 'B', 'Small', 'C'])
   })
 
   test('reindex embeds everything anew, and what is there answers meanwhile', async () => {

@@ -95,6 +95,8 @@ export class NoteVectorSync implements VectorSync {
   readonly #claims = new Map<number, { state: SyncState; untilMs: number }>()
   readonly #settling: { round: number; resolve(): void; reject(reason: unknown): void }[] = []
   readonly #own: OwnProjects
+  /** Projects with notes to embed, in the order of their turns. */
+  readonly #waiting = new Set<number>()
   /** Projects with vectors of notes that are gone. */
   readonly #lossy = new Set<number>()
   #isLookedThrough = false
@@ -136,6 +138,10 @@ export class NoteVectorSync implements VectorSync {
         if (signal.aborted) break
         const round = ++this.#rounds
         await this.#round(signal, hurry.signal)
+        if (this.#waiting.size > 0) {
+          this.#bell.ring()
+          continue
+        }
         while (this.#settling[0] !== undefined && this.#settling[0].round <= round) this.#settling.shift()?.resolve()
       }
     } catch (error) {
@@ -196,24 +202,33 @@ export class NoteVectorSync implements VectorSync {
     return this.#options.embeddings.modelId()
   }
 
-  /** One project after the other, some notes of each in turn, until none waits. Throws nothing but trouble with storage. */
+  /**
+   * One project after the other, some notes of each in turn, until none waits, or it is time to look who else does: nobody waits for
+   * the end of a large project. Throws nothing but trouble with storage.
+   */
   async #round(signal: AbortSignal, hurry: AbortSignal): Promise<void> {
-    const { db } = this.#options
-    if (db.engine === 'postgres') this.#bell.ringIn(Math.max(LOOK_EVERY_MS, this.#options.settings.index_delay_ms))
+    const { db, clock, settings } = this.#options
+    const lookMs = Math.max(LOOK_EVERY_MS, settings.index_delay_ms)
+    if (db.engine === 'postgres') this.#bell.ringIn(lookMs)
+    const untilMs = clock.elapsedMs() + lookMs
     const modelId = await this.#opened()
-    if (modelId === null) return
+    if (modelId === null) return this.#waiting.clear()
     // Whoever starts a server may have mended what was wrong with the provider.
     if (!this.#isLookedThrough) await db.write((tx) => forgetDelays(tx, modelId), { isolation: 'read committed' })
     const startedAt = this.#now()
-    const waiting = [
-      ...new Set([...(await waitingProjects(db, modelId, startedAt)), ...(await this.#lossyNow(modelId))]),
-    ]
-    for (let projectId = waiting.shift(); projectId !== undefined && !signal.aborted; projectId = waiting.shift()) {
+    for (const projectId of await waitingProjects(db, modelId, startedAt)) this.#waiting.add(projectId)
+    for (const projectId of await this.#lossyNow(modelId)) this.#waiting.add(projectId)
+    // Those that are put back come again, behind the others.
+    for (const projectId of this.#waiting) {
+      if (signal.aborted) break
+      this.#waiting.delete(projectId)
       const outcome = await this.#turn({ projectId, modelId }, signal, hurry)
-      if (outcome === 'more') waiting.push(projectId)
-      if (outcome === 'failed') break
+      if (outcome === 'more') this.#waiting.add(projectId)
+      if (outcome === 'failed') this.#waiting.clear()
+      if (clock.elapsedMs() >= untilMs) break
     }
     await this.#waiters.answer(modelId)
+    if (this.#waiting.size > 0) return
     if (!this.#isLookedThrough) await this.#lookThrough(modelId, signal)
     // Alarms ring a little early at times: what fell due since the round began was not among those that waited.
     const due = await nextDue(db, modelId, startedAt)
