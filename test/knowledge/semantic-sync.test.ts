@@ -232,6 +232,36 @@ eachDatabase('vectors follow notes', ({ open, openAgain }) => {
     assert.deepEqual(new Set((await storedVectors(world)).map(({ note }) => note)), new Set(['A', 'B', 'C']))
   })
 
+  test('reindex embeds a note anew also when it is edited before its turn; edits after that keep what they leave', async () => {
+    const world = await openNotes(await open())
+    const { external_id: noteId } = await createNote(world, 'List', '- one apple\n- two pears\n')
+    const append = (content: string) => {
+      const place = { projectId: world.projectId, noteId }
+      return world.notes.edit(world.writer, place, { operation: 'append', content } as never, {})
+    }
+    const idsOf = async () => {
+      const rows = await world.deps.db.query.selectFrom('note_vectors').select('id').orderBy('id').execute()
+      return rows.map(({ id }) => id)
+    }
+    const before: number[] = []
+    {
+      await using running = new RunningSync(world.deps.db)
+      await running.sync.caughtUp(world.project.id)
+      before.push(...(await idsOf()))
+      await running.stop()
+      await running.sync.reindex(world.project)
+    }
+    await append('- three plums\n')
+    await using running = new RunningSync(world.deps.db)
+    await running.sync.caughtUp(world.project.id)
+    const after = await idsOf()
+    assert.deepEqual([before.length, after.length, after.filter((id) => before.includes(id))], [2, 3, []])
+    await running.sync.settled()
+    await append('- four grapes\n')
+    await running.sync.caughtUp(world.project.id)
+    assert.deepEqual((await idsOf()).slice(0, 3), after)
+  })
+
   test('reindex also finds vectors whose note nobody remembers', async () => {
     const world = await openNotes(await open())
     const { db } = world.deps

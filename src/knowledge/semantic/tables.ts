@@ -15,7 +15,7 @@ export interface ProjectEmbeddingsTable {
   model_id: number
   /** Of `note_changes`: vectors are those of the notes up to here. */
   synced_seq: Generated<number>
-  /** Up to this change everything is embedded, whether or not it is known. */
+  /** Not 0: everything is embedded, whether or not it is known, until the last change is reached. */
   forced_seq: Generated<number>
   /** Counts the transactions that changed vectors. */
   change_seq: Generated<number>

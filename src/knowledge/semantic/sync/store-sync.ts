@@ -125,11 +125,12 @@ export async function releaseProject(tx: Transaction, { projectId, modelId }: Sy
 }
 
 const advance = statement<
-  { projectId: number; modelId: number; owner: string; from: number; to: number; until: Micros },
+  { projectId: number; modelId: number; owner: string; from: number; to: number; ended: number; until: Micros },
   { change_seq: number }
 >(
   (_query, p) => sql`
     update project_embeddings set synced_seq = ${p('to')}, leased_until = ${p('until')}, change_seq = change_seq + 1,
+      forced_seq = case when forced_seq = ${p('ended')} then 0 else forced_seq end,
       failures = 0, last_error = null, due_at = 0
     where project_id = ${p('projectId')} and model_id = ${p('modelId')} and lease_owner = ${p('owner')}
       and synced_seq = ${p('from')}
@@ -138,12 +139,12 @@ const advance = statement<
 
 /**
  * First of all in a transaction that changes vectors. From here on it is the only one of the project and model, so that the numbers
- * of changes have the order of commits. Undefined when another process has taken over, or all is to be made anew.
+ * of changes have the order of commits. `ended` is the `forced_seq` that all is done for, or 0. Undefined when another process has taken over, or all is to be made anew.
  */
 export async function advanceProject(
   tx: Transaction,
   { projectId, modelId }: SyncKey,
-  step: { owner: string; from: number; to: number; until: Micros },
+  step: { owner: string; from: number; to: number; ended: number; until: Micros },
 ): Promise<number | undefined> {
   const [row] = await tx.run(advance, { projectId, modelId, ...step })
   return row?.change_seq

@@ -2,6 +2,7 @@ import { type Clock, MICROS_PER_MS } from '../../../platform/clock/clock.ts'
 import { type Backoff, retryDelayMs } from '../../../platform/jobs/backoff.ts'
 import type { Database, Reader, Transaction } from '../../../platform/storage/database.ts'
 import { storableText } from '../../../platform/text/storable-text.ts'
+import { lastChange } from '../../history/store-changes.ts'
 import { embedOf } from '../../text/frontmatter/note-metadata.ts'
 import { ofProvider } from '../provider-failed.ts'
 import { type EmbedContext, type EmbeddedNote, embedNotes } from './embed-notes.ts'
@@ -63,12 +64,14 @@ export async function syncTurn(context: TurnContext, key: SyncKey, state: SyncSt
   }
   const embedded = batch.works.length === 0 ? [] : await ofProvider(embedNotes(context, batch.works))
   const notes = [...batch.removals, ...embedded]
-  const synced = await writeNotes(context, key, { ...batch, from: state.synced_seq }, notes)
+  const synced = await writeNotes(context, key, state, batch, notes)
   return { synced, hadWork: true }
 }
 
 interface Batch {
   to: number
+  /** Everything is embedded anew with it. */
+  isForcedEnd: boolean
   works: NoteWork[]
   removals: EmbeddedNote[]
   fingerprints: Map<number, string>
@@ -79,6 +82,8 @@ function readBatch({ db, clock, hasLost }: TurnContext, key: SyncKey, state: Syn
   return db.read(async (snapshot) => {
     const changed = withinSize(await changedNotes(snapshot, key.projectId, state.synced_seq, NOTES))
     const to = changed.at(-1)?.seq ?? state.synced_seq
+    const isForced = state.forced_seq > 0
+    const isForcedEnd = isForced && to >= (await lastChange(snapshot, key.projectId))
     const notes = changed.length > 0 ? changed : withinSize(await failedNotes(snapshot, key, clock.now(), NOTES))
     const gone = await goneNotes(snapshot, key, notes, hasLost || state.synced_seq === 0)
     const known = notes.filter((note): note is KnownNote => note.note_id !== null)
@@ -94,14 +99,15 @@ function readBatch({ db, clock, hasLost }: TurnContext, key: SyncKey, state: Syn
       note: { title, created_at },
       content: contents.get(noteId) ?? '',
       stored: stored.get(noteId) ?? [],
-      isForced: seq > 0 && seq <= state.forced_seq,
+      // Also what changed since: a note that was edited before its turn still has what it had.
+      isForced: isForced && seq > 0,
     }))
     const kept = new Set(works.map(({ noteId }) => noteId))
     const removals = ids
       .filter((id) => !kept.has(id))
       .map((id) => ({ plan: planRemoval(id, stored.get(id) ?? []), vectors: [], refusal: null }))
     const fingerprints = await fingerprintsOf(snapshot, key, ids)
-    return { to, works, removals, fingerprints, others: await otherModels(snapshot, key) }
+    return { to, isForcedEnd, works, removals, fingerprints, others: await otherModels(snapshot, key) }
   })
 }
 
@@ -137,29 +143,33 @@ function withinSize(notes: readonly ChangedNote[]): ChangedNote[] {
 async function writeNotes(
   context: TurnContext,
   key: SyncKey,
-  batch: Pick<Batch, 'to' | 'fingerprints' | 'others'> & { from: number },
+  { synced_seq: from, forced_seq: forced }: SyncState,
+  batch: Batch,
   notes: readonly EmbeddedNote[],
 ): Promise<number | undefined> {
   const { db, clock, owner } = context
   const added = notes.flatMap(({ plan, vectors }) =>
     vectors.map((vector, at): NewVector => ({ ...(plan.added[at] as ChunkPlace), noteId: plan.noteId, vector })),
   )
-  const inStep = (to: number, work: (tx: Transaction, seq: number) => Promise<void>): Promise<number | undefined> =>
+  const inStep = (
+    place: { to: number; ended: number },
+    work: (tx: Transaction, seq: number) => Promise<void>,
+  ): Promise<number | undefined> =>
     db.write(
       async (tx) => {
-        const seq = await advanceProject(tx, key, { owner, from: batch.from, to, until: leaseEnd(clock) })
+        const seq = await advanceProject(tx, key, { owner, from, ...place, until: leaseEnd(clock) })
         if (seq === undefined) return undefined
         await work(tx, seq)
-        return to
+        return place.to
       },
       { isolation: 'read committed' },
     )
   for (; added.length > VECTORS_AT_ONCE; ) {
     const some = added.splice(0, VECTORS_AT_ONCE)
-    const step = await inStep(batch.from, (tx) => insertVectors(tx, key, some))
+    const step = await inStep({ to: from, ended: 0 }, (tx) => insertVectors(tx, key, some))
     if (step === undefined) return undefined
   }
-  return inStep(batch.to, async (tx, seq) => {
+  return inStep({ to: batch.to, ended: batch.isForcedEnd ? forced : 0 }, async (tx, seq) => {
     await insertVectors(tx, key, added)
     await moveVectors(
       tx,
