@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { eachDatabase } from '../support/each-database.ts'
 import { EMBEDDED_DIMENSIONS, EmbeddingServer } from '../support/embedding-server.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { openWorld } from './notes-world.ts'
 import { createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
 
 const settingsOf = (server: EmbeddingServer, embedding_model: string) => ({
@@ -49,6 +50,33 @@ eachDatabase('processes with different embedding models', ({ open, openAgain }) 
     assert.deepEqual(modelsOf(), new Set(['old']))
     assert.equal((await old.embeddings.serving(id)).provider.model.name, 'old')
     assert.equal((await storedVectors(world)).length, 3)
+  })
+
+  test('leave a project to the one that is done last also where another one with the same model was before it', async () => {
+    const db = await open()
+    const { writer } = await openNotes(db, 'one')
+    await using server = await new EmbeddingServer().listen()
+    const clock = new FakeClock()
+    await using old = new RunningSync(db, settingsOf(server, 'old'), { sync: clock })
+    await old.sync.settled()
+    const second = await openAgain(db)
+    const world = await openWorld(second, writer.principal, 'two')
+    const { id } = world.project
+    await createNote(world, 'A', 'text of A')
+    const beside = { sync: clock, isServer: false }
+    {
+      await using same = new RunningSync(second, settingsOf(server, 'old'), beside)
+      await same.sync.caughtUp(id)
+      await same.sync.settled()
+    }
+    await old.sync.settled()
+    await using other = new RunningSync(second, settingsOf(server, 'new'), beside)
+    await other.sync.caughtUp(id)
+    await other.sync.settled()
+    assert.deepEqual([server.requests.shift()?.model, server.requests.shift()?.model], ['old', 'new'])
+    await old.sync.settled()
+    assert.deepEqual(server.requests, [])
+    assert.equal((await old.embeddings.serving(id)).provider.model.name, 'new')
   })
 
   test('leave what another one is still filling', async () => {

@@ -237,11 +237,11 @@ const isReplacedSql = (projectId: RawBuilder<unknown>, modelId: number) => sql<b
   where o.project_id = ${projectId} and o.model_id <> ${modelId} and o.completed_at is not null
     and (own.completed_at is null or own.completed_at < o.completed_at))`
 
-/** Projects that no model has had all notes of later than this one. */
-export async function ownProjects(reader: Reader, modelId: number): Promise<number[]> {
+/** Projects that this model has had all notes of since then, and no other one later. */
+export async function ownProjects(reader: Reader, modelId: number, since: Micros): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
     select e.project_id as id from project_embeddings e
-    where e.model_id = ${modelId} and e.completed_at is not null
+    where e.model_id = ${modelId} and e.completed_at >= ${since}
       and not ${isReplacedSql(sql.ref('e.project_id'), modelId)}`.execute(reader.query)
   return rows.map(({ id }) => id)
 }

@@ -213,6 +213,7 @@ export class NoteVectorSync implements VectorSync {
     const untilMs = clock.elapsedMs() + lookMs
     const modelId = await this.#opened()
     if (modelId === null) return this.#waiting.clear()
+    await this.#own.look(modelId)
     // Whoever starts a server may have mended what was wrong with the provider.
     if (!this.#isLookedThrough) await db.write((tx) => forgetDelays(tx, modelId), { isolation: 'read committed' })
     const startedAt = this.#now()
