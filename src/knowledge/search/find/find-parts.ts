@@ -43,10 +43,7 @@ export async function matchParts(search: PartSearch, pattern: string): Promise<F
   const pieces = pattern.split('*')
   const begin = pieces[0] as string
   if (pieces.length === 1) return { numbers: await findParts(search, pattern), isWhole: true }
-  const longest = pieces.reduce((one, other) => (other.length > one.length ? other : one))
-  const fits = starGlob(pattern)
-  // Most are told apart by this, which takes less time.
-  const isWanted = (permalink: string) => permalink.startsWith(begin) && permalink.includes(longest) && fits(permalink)
+  const isWanted = starGlob(pattern)
   const first = await partsBehind(search, begin, isWanted)
   const found = new Set(first.numbers)
   let left = MOST_COMPARED - first.compared

@@ -32,6 +32,28 @@ test('in a glob of stars alone everything else stands for itself', () => {
   assert.ok(!starGlob('a/*/[x]?')('a/b/x1'))
 })
 
+test('a glob of stars matches as one that looks at every character', () => {
+  const fits = (pattern: string, text: string): boolean => {
+    if (pattern === '') return text === ''
+    if (pattern[0] === '*') return fits(pattern.slice(1), text) || (text !== '' && fits(pattern, text.slice(1)))
+    return pattern[0] === text[0] && fits(pattern.slice(1), text.slice(1))
+  }
+  const words = (letters: string, longest: number): string[] =>
+    longest === 0 ? [''] : ['', ...words(letters, longest - 1).flatMap((word) => [...letters].map((one) => one + word))]
+  const [patterns, texts] = [words('ab*', 5), words('ab', 5)]
+  for (const pattern of patterns) {
+    const matches = starGlob(pattern)
+    for (const text of texts) assert.equal(matches(text), fits(pattern, text), `${pattern} ${text}`)
+  }
+})
+
+test('a glob of stars looks for long pieces in long names as quickly as for short ones', () => {
+  const [half, whole] = ['a'.repeat(100_000), 'a'.repeat(200_000)]
+  for (const pattern of [`*${half}b`, `*${half}b*`, `*b${half}*`, `*${half}b${half}*`]) {
+    for (const glob of [starGlob, fileNameGlob]) assert.ok(!glob(pattern)(whole))
+  }
+})
+
 test('a hostile glob takes no longer than pattern times text', () => {
   const matches = fileNameGlob('*a'.repeat(100))
   assert.ok(!matches(`${'a'.repeat(255)}b`))

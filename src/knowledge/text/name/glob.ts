@@ -4,6 +4,7 @@ export type GlobMatcher = (text: string) => boolean
 
 /** `*` is any text, `?` one character, `[a-z]` one of these, `[!a-z]` none of these. Upper and lower case differ. */
 export function fileNameGlob(pattern: string): GlobMatcher {
+  if (!/[?[]/.test(pattern)) return starGlob(pattern)
   const tokens: Token[] = []
   const characters = [...pattern]
   for (let at = 0; at < characters.length; at++) {
@@ -19,9 +20,24 @@ export function fileNameGlob(pattern: string): GlobMatcher {
   return matcher(tokens)
 }
 
-/** `*` is any text; everything else stands for itself. */
+/**
+ * `*` is any text; everything else stands for itself. What is between two stars is looked for as a whole: comparing long names
+ * character by character takes pattern times text, for very many of them.
+ */
 export function starGlob(pattern: string): GlobMatcher {
-  return matcher([...pattern].map((character) => (character === '*' ? '*' : (other) => other === character)))
+  const [first = '', ...between] = pattern.split('*')
+  const last = between.pop()
+  if (last === undefined) return (text) => text === first
+  return (text) => {
+    if (!text.startsWith(first) || !text.endsWith(last)) return false
+    let end = first.length
+    for (const piece of between) {
+      const at = text.indexOf(piece, end)
+      if (at < 0) return false
+      end = at + piece.length
+    }
+    return end + last.length <= text.length
+  }
 }
 
 /** A bracket right behind the opening one is meant. Without a closing one the opening one is text. */
