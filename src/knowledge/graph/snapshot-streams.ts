@@ -3,14 +3,12 @@ import type { FastifyReply } from 'fastify'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { closedSignal } from '../../platform/http/answer/gone-signal.ts'
 import { JSON_TYPE } from '../../platform/http/answer/send-hook.ts'
-import { StreamSlots } from '../../platform/http/answer/stream-slots.ts'
+import type { StreamSlots } from '../../platform/http/answer/stream-slots.ts'
 import type { Database } from '../../platform/storage/database.ts'
+import { snapshotSlots } from './snapshot-slots.ts'
 import { type ChunkWriter, SnapshotStream } from './snapshot-stream.ts'
 
-// A stream holds a connection for as long as its caller reads, so most of them are kept for everybody else, and two of a few.
 const MOST_OPEN = 3
-const KEPT = 2
-const LINE = { waiting: 200, waitMs: 30_000 }
 // The read-ahead and buffers on the way empty first: a caller that reads steadily over a slow line seems to take nothing meanwhile.
 const IDLE_MS = 60_000
 const LONGEST_MS = 10 * 60_000
@@ -24,7 +22,7 @@ export class SnapshotStreams {
   constructor(db: Database, clock: Clock) {
     this.#db = db
     this.#clock = clock
-    this.slots = new StreamSlots(clock, { open: Math.max(1, Math.min(MOST_OPEN, db.mostSnapshots - KEPT)), ...LINE })
+    this.slots = snapshotSlots(db, clock, MOST_OPEN)
   }
 
   /** Waits for its turn. The stream ends by itself when the caller has `gone`. */

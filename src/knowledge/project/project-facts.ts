@@ -18,6 +18,7 @@ const SLICE = 500
 const SLICE_SIZE = 500_000
 const MOST_SHOWN = 10
 const MOST_NAMES = 200
+const MOST_COUNTED = 10_000
 
 export interface ProjectFacts {
   notes: number
@@ -34,14 +35,20 @@ export interface ProjectFacts {
   months: Months
 }
 
-/** Everything that is counted about a project, slice by slice. `reader` should be a snapshot. */
-export async function projectFacts(reader: Reader, projectId: number, now: Micros): Promise<ProjectFacts> {
+/** Everything that is counted about a project, slice by slice. `reader` should be a snapshot. Fails when the caller has `gone`. */
+export async function projectFacts(
+  reader: Reader,
+  projectId: number,
+  now: Micros,
+  gone?: AbortSignal,
+): Promise<ProjectFacts> {
   const facts = new Counting(now)
   for (let end: SliceEnd | null = null; ; ) {
     const notes = await noteSlice(reader, projectId, end, SLICE)
     for (const some of together(notes, SLICE_SIZE)) {
       await facts.add(reader, some)
       await nextTurn()
+      gone?.throwIfAborted()
     }
     if (notes.length < SLICE) return facts.result()
     end = notes.at(-1) as FactNote
@@ -90,6 +97,7 @@ class Counting {
       if (connections === 0) totals.isolated++
       else this.#mostConnected.push({ note, relations: connections })
     }
+    for (const counts of [this.#types, this.#categories, this.#relationTypes]) forgetRarest(counts)
     this.#keepTheFirst(notes)
   }
 
@@ -122,7 +130,20 @@ function raise<Key>(counts: Map<Key, number>, key: Key, amount: number): void {
   counts.set(key, (counts.get(key) ?? 0) + amount)
 }
 
-/** Names that users make up have no end; the rest are the rare ones. */
+/**
+ * Names that users make up have no end. Of more than are counted the rarest so far go: one that becomes frequent only among older
+ * notes is counted from there on.
+ */
+function forgetRarest(counts: Map<string, number>): void {
+  for (let rare = 1; counts.size > MOST_COUNTED; rare *= 2) {
+    for (const [name, amount] of counts) {
+      if (amount <= rare) counts.delete(name)
+      if (counts.size <= MOST_COUNTED) break
+    }
+  }
+}
+
+/** Those that are shown; the rest are the rare ones. */
 function mostFrequent(counts: Map<string, number>): Record<string, number> {
   const sorted = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
   return Object.fromEntries(sorted.slice(0, MOST_NAMES))

@@ -1,9 +1,11 @@
 import type { ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
+import type { StreamSlots } from '../../platform/http/answer/stream-slots.ts'
 import { enqueueJob } from '../../platform/jobs/enqueue.ts'
 import { findOpenJob } from '../../platform/jobs/store-open-job.ts'
 import type { Database } from '../../platform/storage/database.ts'
+import { snapshotSlots } from '../graph/snapshot-slots.ts'
 import { firstIndexWork, INDEX_PROJECT, indexNow } from './index-project.ts'
 import { requireProjectDetails } from './look-up.ts'
 import type { ListedProject, ProjectDetails } from './project.ts'
@@ -23,26 +25,35 @@ export interface IndexRequest {
   onProgress?(notes: number): void
 }
 
+const MOST_COUNTING = 2
+
 /** What a project holds, and reading it anew. */
 export class ProjectInside {
   readonly #db: Database
   readonly #clock: Clock
+  readonly #counting: StreamSlots
 
   constructor({ db, clock }: { db: Database; clock: Clock }) {
     this.#db = db
     this.#clock = clock
+    this.#counting = snapshotSlots(db, clock, MOST_COUNTING)
   }
 
-  /** `all` are the projects there are, this one among them. */
-  facts(pathId: string): Promise<{ project: ProjectDetails; all: ProjectDetails[]; facts: ProjectFacts }> {
-    return this.#db.read(
+  /** Waits for its turn. `all` are the projects there are, this one among them. */
+  async facts(
+    pathId: string,
+    gone: AbortSignal,
+  ): Promise<{ project: ProjectDetails; all: ProjectDetails[]; facts: ProjectFacts }> {
+    const leave = await this.#counting.enter(gone)
+    const read = this.#db.read(
       async (snapshot) => {
         const project = await requireProjectDetails(snapshot, pathId)
-        const facts = await projectFacts(snapshot, project.id, this.#clock.now())
+        const facts = await projectFacts(snapshot, project.id, this.#clock.now(), gone)
         return { project, all: await allProjects(snapshot), facts }
       },
       { isLong: true },
     )
+    return read.finally(leave)
   }
 
   status(pathId: string): Promise<{ project: ListedProject; index: IndexState | null }> {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { allows } from '../../platform/auth/principal.ts'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
+import { closedSignal } from '../../platform/http/answer/gone-signal.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
 import { operation } from '../../platform/http/operation.ts'
@@ -39,8 +40,8 @@ export function projectInfoRoutes(server: FastifyInstance, deps: KnowledgeDeps):
       'What it holds, what is most connected, and what happened in it lately. Reads the whole project. Lists of notes, types and categories are empty for who may not read notes.',
     ...READ,
     schema: { params: ProjectPath, response: { 200: ProjectInfo } },
-    async handler(request) {
-      const { project, all, facts } = await inside.facts(request.params.project_id)
+    async handler(request, reply) {
+      const { project, all, facts } = await inside.facts(request.params.project_id, closedSignal(reply.raw))
       const embedding = toEmbeddingInfo((await deps.semantic?.sync.status(project)) ?? DISABLED)
       const info = {
         project_name: project.name,

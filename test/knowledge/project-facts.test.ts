@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { projectFacts } from '../../src/knowledge/project/project-facts.ts'
+import { ProjectInside } from '../../src/knowledge/project/project-inside.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { FakeClock } from '../support/fake-clock.ts'
+import { writeNoteRows } from './note-rows.ts'
+
+eachDatabase('the facts of projects', ({ open }) => {
+  test('have the most frequent categories right, however many others there are', async () => {
+    const db = await open()
+    const categories = Array.from({ length: 10_500 }, (_, n) => (n % 5_000 === 0 ? 'fact' : `c${n}`))
+    const observations = categories.map((category) => ({ category, content: 'x' }))
+    const { projectId } = await writeNoteRows(db, [{ path: 'a.md', observations }])
+    const facts = await db.read((snapshot) => projectFacts(snapshot, projectId, 0))
+    assert.deepEqual(Object.entries(facts.categories)[0], ['fact', 3])
+    assert.equal(Object.keys(facts.categories).length, 200)
+    assert.equal(facts.observations, 10_500)
+  })
+
+  test('are counted two at a time, and not for who has gone', async () => {
+    const db = await open()
+    const { projectId } = await writeNoteRows(db, [{ path: 'a.md' }])
+    const { external_id: pathId } = await db.query
+      .selectFrom('projects')
+      .select('external_id')
+      .where('id', '=', projectId)
+      .executeTakeFirstOrThrow()
+    const read = db.read.bind(db)
+    let reading = 0
+    let most = 0
+    db.read = (work) => {
+      most = Math.max(most, ++reading)
+      return read(work).finally(() => reading--)
+    }
+    const inside = new ProjectInside({ db, clock: new FakeClock() })
+    const gone = new AbortController()
+    const ask = (signal = new AbortController().signal) => inside.facts(pathId, signal)
+    const leaving = [ask(gone.signal), ask(), ask(gone.signal), ask()].map((facts) =>
+      facts.catch(({ message }) => message),
+    )
+    gone.abort(new Error('The caller went away'))
+    const [first, second, third, fourth] = await Promise.all(leaving)
+    assert.deepEqual([first, third], ['The caller went away', 'The caller went away'])
+    assert.deepEqual([second.facts.notes, fourth.facts.notes], [1, 1])
+    assert.equal(most, 2)
+  })
+})
