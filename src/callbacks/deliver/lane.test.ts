@@ -94,6 +94,14 @@ test('no more is claimed than there is memory for', () => {
   assert.equal(laneOf().fitting([run(1, 100 * MIB), run(2, 1)]), 1)
 })
 
+test('a claim takes a hundred at most, whatever the limits of a destination are', () => {
+  for (const [rps, most] of Object.entries({ 0: 100, 2.5: 3, 99: 99, 5000: 100 })) {
+    const lane = laneOf(10_000)
+    lane.settings = { ...lane.settings, limits: { concurrency: 10_000, rps: Number(rps) } }
+    assert.equal(lane.claimable(), most)
+  }
+})
+
 test('while results are stored, room for a few is not claimed, room for many and what is left at the end are', () => {
   const lane = laneOf(100)
   for (let number = 1; number <= 100; number++) lane.add(run(number, 100))

@@ -120,8 +120,8 @@ export class Lane {
     const { limits, breaker } = this.settings
     const room = limits.concurrency - this.limits.inFlight
     if (state === 'open') return 0
-    const most =
-      state === 'half_open' ? breaker.half_open_requests : limits.rps > 0 ? Math.ceil(limits.rps) : MOST_CLAIMED
+    const perSecond = limits.rps > 0 ? Math.ceil(limits.rps) : Number.POSITIVE_INFINITY
+    const most = Math.min(MOST_CLAIMED, state === 'half_open' ? breaker.half_open_requests : perSecond)
     const fitting = Math.floor((MOST_BYTES - this.bytes) / Math.max(1, this.#largestClaimed))
     const count = Math.max(0, Math.min(room, most, this.bytes === 0 ? Math.max(1, fitting) : fitting))
     // A claim costs the database nearly the same for one as for many: while results are stored, more attempts end.
