@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { DEFAULT_RULES } from '../../src/instance/domains/domain-block.ts'
+import { insertBlocks } from '../../src/instance/domains/store-blocks.ts'
 import { PERMISSIONS } from '../../src/platform/auth/permissions.ts'
 import { type Callers, openCallers } from '../support/callers.ts'
 import {
@@ -107,4 +109,17 @@ test('exactly those pass who may manage the instance, before the body is looked 
   await callAll(bearerHeader((await callers.make({ permissions: others })).token), 403)
   await callAll(bearerHeader((await callers.make({ roles: ['admin'], scopes: ['org_management'] })).token), null)
   await callAll(bearerHeader((await callers.make({ roles: ['admin'], scopes: others })).token), 403)
+})
+
+test('a list of blocks that is being downloaded breaks off when the right to it is gone', async () => {
+  // Four pages, of which two are more than connections hold.
+  const rules = { ...DEFAULT_RULES, publicComment: 'x'.repeat(5_000), createdAt: 0 }
+  const blocks = Array.from({ length: 4_000 }, (_, n) => ({ ...rules, domain: `d${n}.example` }))
+  await callers.db.write((tx) => insertBlocks(tx, blocks))
+  const reader = await callers.make({ permissions: ['org_management'] })
+  const headers = { ...bearerHeader(reader.token), 'accept-encoding': 'identity' }
+  const answer = await fetch(`${server.url}${ADMIN}/domain_blocks/export`, { headers })
+  assert.equal(answer.status, 200)
+  await client(server).delete(`/api/v2/users/${reader.userId}`, 204)
+  await assert.rejects(answer.text(), /terminated/)
 })

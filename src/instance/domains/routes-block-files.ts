@@ -5,6 +5,7 @@ import { Type } from 'typebox'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
 import type { RateRule } from '../../platform/http/entry/rate-rules.ts'
+import { whileAllowed } from '../../platform/http/entry/still-allowed.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { adminOperation, under } from '../admin-operations.ts'
 import { invalidField } from '../invalid.ts'
@@ -51,9 +52,10 @@ export function blockFileRoutes(
     summary: 'Export the domain blocks as CSV',
     ...admin,
     schema: { response: { 200: { contentType: 'text/csv', description: 'All blocks, the oldest first.' } } },
-    handler(_request, reply) {
+    handler(request, reply) {
       reply.header('content-disposition', 'attachment; filename="domain_blocks.csv"')
-      return reply.type('text/csv; charset=utf-8').send(Readable.from(exportBlocks(deps), { objectMode: false }))
+      const pages = whileAllowed(request, exportBlocks(deps))
+      return reply.type('text/csv; charset=utf-8').send(Readable.from(pages, { objectMode: false }))
     },
   })
 
