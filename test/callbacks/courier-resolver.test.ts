@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { promisify } from 'node:util'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { shareQuestions } from '../../src/platform/outbound/resolve-host.ts'
 import { SystemResolver } from '../../src/platform/outbound/system-resolver.ts'
@@ -85,6 +87,23 @@ test('other servers that the machine was given meanwhile are asked after the fir
   resolver.close()
   await assert.rejects(first)
   assert.deepEqual(await resolver.resolve('hooks.example.org'), [{ address: '192.0.2.7', family: 4 }])
+})
+
+test('where no file can be opened any more to ask for a name, that is what is wrong, and not the name', {
+  skip: process.platform === 'win32' && 'there is no such limit',
+}, async () => {
+  const source = (path: string) => new URL(`../../src/platform/${path}`, import.meta.url).href
+  const program = `
+    import { openSync } from 'node:fs'
+    import { SystemClock } from '${source('clock/clock.ts')}'
+    import { SystemResolver } from '${source('outbound/system-resolver.ts')}'
+    const servers = () => ['127.0.0.1:9']
+    const resolver = new SystemResolver({ clock: new SystemClock(), servers, hostsPath: '${MISSING}' })
+    try { for (;;) openSync('/dev/null') } catch {}
+    await resolver.resolve('nowhere.invalid').catch(({ code }) => console.log(code))`
+  const limited = 'ulimit -n 100; exec "$0" --input-type=module --eval "$1"'
+  const { stdout } = await promisify(execFile)('sh', ['-c', limited, process.execPath, program])
+  assert.equal(stdout, 'EMFILE\n')
 })
 
 test('a question that is underway is not asked twice, one that is answered is asked again', async () => {

@@ -3,9 +3,12 @@
 // system's look-up follows only where they say at once that they do not know the name, since the system may know more
 // sources: search domains, the local network.
 import { lookup, Resolver } from 'node:dns/promises'
+import { open } from 'node:fs/promises'
+import { devNull } from 'node:os'
 import { isDeepStrictEqual } from 'node:util'
 import { type Clock, settlesWithin } from '../clock/clock.ts'
 import { HostsFile } from './hosts-file.ts'
+import { isNotBegun } from './not-begun.ts'
 import type { ResolvedAddress, ResolveHost } from './resolve-host.ts'
 
 export interface SystemResolverOptions {
@@ -49,7 +52,12 @@ export class SystemResolver {
       this.#follow()
       throw failure
     }
-    return (await lookup(host, { all: true, order: 'verbatim' })) as ResolvedAddress[]
+    try {
+      return (await lookup(host, { all: true, order: 'verbatim' })) as ResolvedAddress[]
+    } catch (error) {
+      const trouble = await openTrouble()
+      throw isNotBegun(trouble) ? trouble : error
+    }
   }
 
   /** For both families at once. When one has addresses the other is waited for a little; what it says later is not used. */
@@ -83,4 +91,12 @@ export class SystemResolver {
   close(): void {
     this.#servers.cancel()
   }
+}
+
+/** Where this process may open no further file nobody was asked, and the system calls it an unknown name all the same. */
+function openTrouble(): Promise<unknown> {
+  return open(devNull).then(
+    (file) => file.close(),
+    (trouble: unknown) => trouble,
+  )
 }
