@@ -85,6 +85,25 @@ eachDatabase('vectors follow notes', ({ open, openAgain }) => {
     )
   })
 
+  test('very many vectors of notes that were deleted are removed in several steps', async () => {
+    const world = await openNotes(await open())
+    const { db } = world.deps
+    await using running = new RunningSync(db)
+    const notes = await Promise.all(['A', 'B', 'C'].map((title) => createNote(world, title, `text of ${title}`)))
+    await running.sync.caughtUp(world.project.id)
+    await running.stop()
+    // As those of long notes.
+    await db.write((tx) => tx.query.updateTable('note_embeddings').set({ chunks: 1_000 }).execute())
+    const state = db.query.selectFrom('project_embeddings').select('change_seq')
+    const before = await state.executeTakeFirstOrThrow()
+    const places = notes.map((note) => ({ projectId: world.projectId, noteId: note.external_id }))
+    for (const place of places) await world.notes.delete(world.writer, place, {})
+    await using again = new RunningSync(db)
+    await again.sync.caughtUp(world.project.id)
+    const after = await state.executeTakeFirstOrThrow()
+    assert.deepEqual([after.change_seq - before.change_seq, await storedVectors(world)], [notes.length, []])
+  })
+
   test('vectors of notes that were deleted and forgotten while nothing was embedded go at the next start', async () => {
     const world = await openNotes(await open())
     const { db } = world.deps

@@ -17,22 +17,26 @@ export interface ChangedNote {
   created_at: Micros
   metadata: string
   size: number
+  /** How many it has vectors of, also when it is gone. */
+  chunks: number
 }
 
 const NOTE_COLUMNS = sql.raw(`
   n.id as note_id, coalesce(n.title, '') as title, coalesce(n.created_at, 0) as created_at,
-  coalesce(n.metadata, '{}') as metadata, coalesce(n.size, 0) as size`)
+  coalesce(n.metadata, '{}') as metadata, coalesce(n.size, 0) as size, coalesce(e.chunks, 0) as chunks`)
 
-const changed = statement<{ projectId: number; after: number; limit: number }, ChangedNote>(
+const changed = statement<SyncKey & { after: number; limit: number }, ChangedNote>(
   (_query, p) => sql`
     select c.seq, c.external_id, ${NOTE_COLUMNS}
     from note_changes c left join notes n on n.external_id = c.external_id and n.project_id = c.project_id
+    left join note_embeddings e on e.project_id = c.project_id and e.model_id = ${p('modelId')} and e.note_id = coalesce(n.id,
+      (select max(t.note_id) from note_trash t where t.project_id = c.project_id and t.external_id = c.external_id))
     where c.project_id = ${p('projectId')} and c.seq > ${p('after')} order by c.seq limit ${p('limit')}`,
 )
 
 /** The notes behind a change, in the order of their last changes. */
-export function changedNotes(reader: Reader, projectId: number, after: number, limit: number): Promise<ChangedNote[]> {
-  return reader.run(changed, { projectId, after, limit })
+export function changedNotes(reader: Reader, key: SyncKey, after: number, limit: number): Promise<ChangedNote[]> {
+  return reader.run(changed, { ...key, after, limit })
 }
 
 const trashed = statement<{ projectId: number; ids: string }, { note_id: number; external_id: string }>(
@@ -50,6 +54,7 @@ const failed = statement<{ projectId: number; modelId: number; now: Micros; limi
   (_query, p) => sql`
     select 0 as seq, n.external_id, ${NOTE_COLUMNS}
     from embedding_failures f join notes n on n.id = f.note_id
+    left join note_embeddings e on e.project_id = f.project_id and e.model_id = f.model_id and e.note_id = f.note_id
     where f.project_id = ${p('projectId')} and f.model_id = ${p('modelId')} and f.due_at <= ${p('now')}
     order by f.due_at limit ${p('limit')}`,
 )

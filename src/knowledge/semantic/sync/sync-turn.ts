@@ -48,6 +48,8 @@ export interface Turn {
 
 const NOTES = 64
 const CHARACTERS = 100_000
+// What is there of a note is read, and removed where the note is gone: so many characters for each chunk of it.
+const PER_CHUNK = 100
 // What one transaction writes: some milliseconds of it.
 const VECTORS_AT_ONCE = 256
 const LOST_NOTES = 1_000
@@ -80,7 +82,7 @@ interface Batch {
 
 function readBatch({ db, clock, hasLost }: TurnContext, key: SyncKey, state: SyncState): Promise<Batch> {
   return db.read(async (snapshot) => {
-    const changed = withinSize(await changedNotes(snapshot, key.projectId, state.synced_seq, NOTES))
+    const changed = withinSize(await changedNotes(snapshot, key, state.synced_seq, NOTES))
     const to = changed.at(-1)?.seq ?? state.synced_seq
     const isForced = state.forced_seq > 0
     const isForcedEnd = isForced && to >= (await lastChange(snapshot, key.projectId))
@@ -131,9 +133,9 @@ async function goneNotes(
 /** The first one always. */
 function withinSize(notes: readonly ChangedNote[]): ChangedNote[] {
   let left = CHARACTERS
-  const count = notes.findIndex(({ size }) => {
+  const count = notes.findIndex(({ size, chunks }) => {
     const isFull = left <= 0
-    left -= size
+    left -= Math.max(size, PER_CHUNK * chunks)
     return isFull
   })
   return count === -1 ? [...notes] : notes.slice(0, count)
