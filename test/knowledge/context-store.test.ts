@@ -4,6 +4,7 @@ import { buildContext, type ContextQuery } from '../../src/knowledge/context/bui
 import type { ContextItem } from '../../src/knowledge/context/context-item.ts'
 import { findRelated } from '../../src/knowledge/context/find-related.ts'
 import { Neighbourhood } from '../../src/knowledge/context/neighbourhood.ts'
+import { pageOfItems, recentlyChanged, withCounts } from '../../src/knowledge/context/primary-items.ts'
 import { addNames } from '../../src/knowledge/link/names.ts'
 import type { Project } from '../../src/knowledge/note/note.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
@@ -97,6 +98,25 @@ eachDatabase('context', ({ open }) => {
       assert.deepEqual(found, all)
     }
     assert.deepEqual(await ask({ page: 100 }), [false])
+  })
+
+  test('counts the parts of long notes no further than the page needs', async () => {
+    const db = await open()
+    const observations = [1, 2].map((n) => ({ category: 'fact', content: `${n}` }))
+    const rows = Array.from({ length: 5 }, (_, n) => ({
+      path: `${n}.md`,
+      size: 400_000,
+      observations,
+      updatedAt: 9 - n,
+    }))
+    const { projectId, ids } = await write(db, rows)
+    const { reader, statements } = watchedReader(db)
+    const types = new Set(['observation'] as const)
+    const notes = withCounts(reader, recentlyChanged(reader, projectId, 0), types)
+    const { places, hasMore } = await pageOfItems(notes, types, { offset: 2, limit: 1 })
+    assert.deepEqual([places, hasMore], [[{ noteId: ids.get('1.md'), type: 'observation', index: 0 }], true])
+    const counted = statements.filter(({ sql }) => sql.includes('count(*)')).map(({ parameters }) => parameters.at(-1))
+    assert.deepEqual(counted, [`[${ids.get('0.md')}]`, `[${ids.get('1.md')}]`])
   })
 
   test('has long observations in part, under the permalinks of the whole', async () => {

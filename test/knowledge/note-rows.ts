@@ -8,6 +8,7 @@ export interface NoteRow {
   type?: string
   permalink?: string | null
   updatedAt?: number
+  size?: number
   content?: string
   observations?: { category: string; content: string; context?: string; tags?: string[] }[]
   /** Paths of notes that exist, or names that nobody has. */
@@ -74,7 +75,7 @@ function noteValues(projectId: number, row: NoteRow) {
     file_path: path,
     metadata: '{}',
     checksum: '0'.repeat(64),
-    size: 0,
+    size: row.size ?? 0,
     version: 1,
     last_change: 'created' as const,
     created_at: updatedAt,

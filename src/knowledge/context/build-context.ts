@@ -125,15 +125,13 @@ async function primaryItems(
   const offset = (number - 1) * limit
   const parts = async (name: string): Promise<ItemPage> => {
     const numbers = await namedParts(reader, project, name)
-    const places = await placesOfParts(reader, numbers.slice(offset, offset + limit))
+    const places = placesOfParts(numbers.slice(offset, offset + limit))
     return { places, hasMore: numbers.length > offset + limit }
   }
   if (named !== null && 'part' in named) return parts(named.part)
   const notes =
-    named === null
-      ? recentlyChanged(reader, project.id, since as Micros, types)
-      : withCounts(reader, namedNotes(reader, project, named), types)
-  const page = await pageOfItems(notes, types, { offset, limit })
+    named === null ? recentlyChanged(reader, project.id, since as Micros) : namedNotes(reader, project, named)
+  const page = await pageOfItems(withCounts(reader, notes, types), types, { offset, limit })
   if (named === null || 'ids' in named || page.places.length > 0) return page
   // A pattern that no note is called like may be one of what stands in notes, as `coffee/espresso/requires/*`.
   return (await hasAny(namedNotes(reader, project, named))) ? page : parts(named.pattern)
@@ -153,8 +151,8 @@ function runsOf(places: readonly ItemPlace[]): Run[] {
   const runs: Run[] = []
   for (const place of places) {
     const last = runs.at(-1)
-    const isNext = last?.noteId === place.noteId && last.type === place.type && last.index + last.count === place.index
-    if (last !== undefined && isNext) last.count++
+    const isSame = last?.noteId === place.noteId && last.type === place.type && place.position === undefined
+    if (isSame && last.index + last.count === place.index) last.count++
     else runs.push({ ...place, count: 1 })
   }
   return runs
@@ -189,7 +187,11 @@ async function observationItems(
 }
 
 async function relationItems(reader: Reader, around: Neighbourhood, run: Run): Promise<RelationItem[]> {
-  const rows = await relationsFrom(reader, run.noteId, run.index, run.count)
+  const { noteId, index, count, position } = run
+  const rows =
+    position === undefined
+      ? await relationsFrom(reader, noteId, index, count)
+      : await relationsAt(reader, [{ from_id: noteId, position }])
   await around.know(rows.flatMap(({ to_id: to }) => (to === null ? [] : [to])))
   return rows.flatMap((row) => itemOfEdge(around, row))
 }

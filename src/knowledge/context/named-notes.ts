@@ -10,6 +10,7 @@ import type { SearchIndex } from '../search/index/search-index.ts'
 import { type GlobMatcher, starGlob } from '../text/name/glob.ts'
 import { permalinkPatterns } from '../text/name/permalink-patterns.ts'
 import { namedParts } from './named-parts.ts'
+import type { SizedNote } from './primary-items.ts'
 import { notesByIds } from './store-context.ts'
 
 /** What a memory address names: a pattern of permalinks, parts of notes, or notes by their numbers, if there are any. */
@@ -41,18 +42,18 @@ async function isPart(reader: Reader, project: Project, name: string): Promise<b
 }
 
 /**
- * As numbers: any number by a pattern, in the order of permalinks; else those that are there, in their order. However
+ * Any number by a pattern, in the order of permalinks; else those that are there, in their order. However
  * old they are: whoever names a note wants it.
  */
-export async function* namedNotes(reader: Reader, project: Project, named: NamedNotes): AsyncGenerator<number[]> {
+export async function* namedNotes(reader: Reader, project: Project, named: NamedNotes): AsyncGenerator<SizedNote[]> {
   if ('pattern' in named) {
     yield* matchingNotes(reader, project, named.pattern)
     return
   }
   if (named.ids.length === 0) return
   const notes = await notesByIds(reader, project.id, named.ids)
-  const present = new Set(notes.map((note) => note.id))
-  yield named.ids.filter((id) => present.has(id))
+  const present = new Map(notes.map((note) => [note.id, note]))
+  yield named.ids.flatMap((id) => present.get(id) ?? [])
 }
 
 /** As a link is resolved; what names nothing here, or something in another project, is nobody. */
@@ -73,7 +74,7 @@ async function resolved(
 }
 
 /** Each note once, although several readings of the pattern may fit it. */
-async function* matchingNotes(reader: Reader, project: Project, pattern: string): AsyncGenerator<number[]> {
+async function* matchingNotes(reader: Reader, project: Project, pattern: string): AsyncGenerator<SizedNote[]> {
   const before: GlobMatcher[] = []
   for (const one of permalinkPatterns(permalinkPrefixes(project), pattern)) {
     const fits = starGlob(one)
@@ -89,10 +90,10 @@ async function* matching(
   projectId: number,
   pattern: string,
   isWanted: GlobMatcher,
-): AsyncGenerator<number[]> {
+): AsyncGenerator<SizedNote[]> {
   const begin = pattern.slice(0, pattern.indexOf('*'))
   for await (const rows of permalinkPages(reader, projectId, begin)) {
-    yield rows.filter(({ permalink }) => isWanted(permalink)).map(({ id }) => id)
+    yield rows.filter(({ permalink }) => isWanted(permalink))
     await nextTurn()
   }
 }

@@ -5,7 +5,6 @@ import { matchParts } from '../search/find/find-parts.ts'
 import { rowOf } from '../search/row-number.ts'
 import { permalinkPatterns } from '../text/name/permalink-patterns.ts'
 import type { ItemPlace } from './primary-items.ts'
-import { relationsBefore } from './store-neighbours.ts'
 
 // Two that are called the same differ only in signs; nobody has many of those. Of a pattern so many are shown.
 const MOST_NAMED = 1_000
@@ -27,14 +26,12 @@ export async function namedParts(reader: Reader, project: Project, name: string)
   return []
 }
 
-export async function placesOfParts(reader: Reader, numbers: readonly number[]): Promise<ItemPlace[]> {
+export function placesOfParts(numbers: readonly number[]): ItemPlace[] {
   const places: ItemPlace[] = []
   for (const number of numbers) {
     const { kind, noteId, position } = rowOf(number)
     if (kind === 'observation') places.push({ noteId, type: kind, index: position })
-    else if (kind === 'relation') {
-      places.push({ noteId, type: kind, index: await relationsBefore(reader, noteId, position) })
-    }
+    else if (kind === 'relation') places.push({ noteId, type: kind, index: 0, position })
   }
   return places
 }

@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Reader } from '../../platform/storage/database.ts'
-import { countParts, recentNotes } from './store-context.ts'
+import { together } from '../note/together.ts'
+import { type CountedNote, countParts, type RecentNote, recentNotes } from './store-context.ts'
 
 export type ItemType = 'entity' | 'observation' | 'relation'
 
@@ -10,13 +11,11 @@ export interface ItemPlace {
   noteId: number
   type: ItemType
   index: number
+  /** Of a relation that is known by its place in the text instead. */
+  position?: number
 }
 
-export interface CountedNote {
-  id: number
-  observations: number
-  relations: number
-}
+export type SizedNote = Pick<RecentNote, 'id' | 'size'>
 
 export interface ItemPage {
   places: ItemPlace[]
@@ -24,6 +23,8 @@ export interface ItemPage {
 }
 
 const NOTES_PER_READ = 500
+// Characters: a note of two million may have a hundred thousand parts, and counting them takes its time.
+const COUNTED_TOGETHER = 500_000
 const NEWEST = { beforeAt: Number.MAX_SAFE_INTEGER, beforeId: Number.MAX_SAFE_INTEGER }
 
 /** The page of a list in which each note is followed by its observations and relations, where these are asked for. */
@@ -54,15 +55,10 @@ export async function pageOfItems(
 }
 
 /** All notes that changed since then, newest first. */
-export async function* recentlyChanged(
-  reader: Reader,
-  projectId: number,
-  since: Micros,
-  types: ReadonlySet<ItemType>,
-): AsyncGenerator<CountedNote[]> {
+export async function* recentlyChanged(reader: Reader, projectId: number, since: Micros): AsyncGenerator<RecentNote[]> {
   const limit = NOTES_PER_READ
   for (let before: typeof NEWEST | null = NEWEST; before !== null; ) {
-    const rows = await recentNotes(reader, { projectId, since, ...before, ...countsOf(types), limit })
+    const rows = await recentNotes(reader, { projectId, since, ...before, limit })
     yield rows
     const last = rows.length < limit ? undefined : rows.at(-1)
     before = last === undefined ? null : { beforeAt: last.updated_at, beforeId: last.id }
@@ -70,17 +66,21 @@ export async function* recentlyChanged(
   }
 }
 
-/** The notes with these numbers, in this order. */
+/** The same notes, with how many parts of the types they have. */
 export async function* withCounts(
   reader: Reader,
-  batches: AsyncIterable<readonly number[]>,
+  batches: AsyncIterable<readonly SizedNote[]>,
   types: ReadonlySet<ItemType>,
 ): AsyncGenerator<CountedNote[]> {
   const counts = countsOf(types)
   const isCounting = counts.countsObservations + counts.countsRelations > 0
-  for await (const ids of batches) {
-    const known = new Map(isCounting ? (await countParts(reader, ids, counts)).map((row) => [row.id, row]) : [])
-    yield ids.map((id) => known.get(id) ?? { id, observations: 0, relations: 0 })
+  for await (const notes of batches) {
+    for (const some of isCounting ? together(notes, COUNTED_TOGETHER) : [notes]) {
+      const ids = some.map(({ id }) => id)
+      const known = new Map(isCounting ? (await countParts(reader, ids, counts)).map((row) => [row.id, row]) : [])
+      yield ids.map((id) => known.get(id) ?? { id, observations: 0, relations: 0 })
+      if (isCounting) await nextTurn()
+    }
   }
 }
 

@@ -12,7 +12,7 @@ import { numbersIn } from '../../platform/storage/json-list.ts'
 /** A note as context shows it, without its text. */
 export type ContextNote = Pick<
   Note,
-  'id' | 'external_id' | 'title' | 'permalink' | 'file_path' | 'note_type' | 'created_at' | 'updated_at'
+  'id' | 'external_id' | 'title' | 'permalink' | 'file_path' | 'note_type' | 'size' | 'created_at' | 'updated_at'
 >
 
 const NOTE_COLUMNS = [
@@ -22,6 +22,7 @@ const NOTE_COLUMNS = [
   'permalink',
   'file_path',
   'note_type',
+  'size',
   'created_at',
   'updated_at',
 ] as const
@@ -36,36 +37,44 @@ export function notesByIds(reader: Reader, projectId: number, ids: readonly numb
   return reader.run(byIds, { projectId, ids: JSON.stringify(ids) })
 }
 
-export interface RecentNote {
-  id: number
-  updated_at: Micros
-  /** Counted only where asked for, else 0. */
-  observations: number
-  relations: number
-}
+export type RecentNote = Pick<Note, 'id' | 'size' | 'updated_at'>
 
 interface RecentInput {
   projectId: number
   since: Micros
   beforeAt: Micros
   beforeId: number
-  countsObservations: number
-  countsRelations: number
   limit: number
 }
 
-const COUNTS = (observations: number, relations: number) => sql`
-  case when ${observations} = 1 then (select count(*) from observations where note_id = notes.id) else 0 end as observations,
-  case when ${relations} = 1
-    then (select count(*) from relations where from_id = notes.id and is_repeat = 0) else 0 end as relations`
-
 const recent = statement<RecentInput, RecentNote>(
-  (_query, p, engine) => sql`
-    select id, updated_at, ${COUNTS(asInteger(engine, p('countsObservations')), asInteger(engine, p('countsRelations')))}
-    from notes
+  (_query, p) => sql`
+    select id, size, updated_at from notes
     where project_id = ${p('projectId')} and updated_at >= ${p('since')}
       and (updated_at, id) < (${p('beforeAt')}, ${p('beforeId')})
     order by updated_at desc, id desc limit ${p('limit')}`,
+)
+
+/** Newest first, behind the one given. */
+export function recentNotes(reader: Reader, input: RecentInput): Promise<RecentNote[]> {
+  return reader.run(recent, input)
+}
+
+/** Counted only where asked for, else 0. */
+export interface CountedNote {
+  id: number
+  observations: number
+  relations: number
+}
+
+const counts = statement<{ ids: string; countsObservations: number; countsRelations: number }, CountedNote>(
+  (_query, p, engine) => sql`
+    select id,
+      case when ${asInteger(engine, p('countsObservations'))} = 1
+        then (select count(*) from observations where note_id = notes.id) else 0 end as observations,
+      case when ${asInteger(engine, p('countsRelations'))} = 1
+        then (select count(*) from relations where from_id = notes.id and is_repeat = 0) else 0 end as relations
+    from notes where id in ${numbersIn(engine, p('ids'))}`,
 )
 
 // PostgreSQL does not guess the type of a parameter that is compared with a constant the way we mean it.
@@ -73,25 +82,11 @@ function asInteger(engine: Engine, parameter: number): never {
   return (engine === 'sqlite' ? parameter : sql`${parameter}::integer`) as never
 }
 
-/** Newest first, behind the one given. */
-export function recentNotes(reader: Reader, input: RecentInput): Promise<RecentNote[]> {
-  return reader.run(recent, input)
-}
-
-const counts = statement<
-  { ids: string; countsObservations: number; countsRelations: number },
-  Omit<RecentNote, 'updated_at'>
->(
-  (_query, p, engine) => sql`
-    select id, ${COUNTS(asInteger(engine, p('countsObservations')), asInteger(engine, p('countsRelations')))}
-    from notes where id in ${numbersIn(engine, p('ids'))}`,
-)
-
 export function countParts(
   reader: Reader,
   ids: readonly number[],
   asked: { countsObservations: number; countsRelations: number },
-): Promise<Omit<RecentNote, 'updated_at'>[]> {
+): Promise<CountedNote[]> {
   return reader.run(counts, { ids: JSON.stringify(ids), ...asked })
 }
 

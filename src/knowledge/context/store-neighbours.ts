@@ -180,15 +180,3 @@ const ofNote = statement<{ noteId: number; offset: number; limit: number }, Rela
 export function relationsFrom(reader: Reader, noteId: number, offset: number, limit: number): Promise<RelationEdge[]> {
   return reader.run(ofNote, { noteId, offset, limit })
 }
-
-const before = statement<{ noteId: number; position: number }, { amount: number }>(
-  (_query, p) => sql`
-    select count(*) as amount from relations
-    where from_id = ${p('noteId')} and position < ${p('position')} and is_repeat = 0`,
-)
-
-/** How many relations of the note stand before the position: the offset of the one there. */
-export async function relationsBefore(reader: Reader, noteId: number, position: number): Promise<number> {
-  const [row] = await reader.run(before, { noteId, position })
-  return Number(row?.amount ?? 0)
-}
