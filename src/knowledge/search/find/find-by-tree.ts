@@ -7,6 +7,7 @@ import {
   all,
   type Beginning,
   isApproximate,
+  isSlowlyCollected,
   isUnlimited,
   type MatchInput,
   matchExpression,
@@ -14,6 +15,7 @@ import {
 } from '../index/match-expression.ts'
 import { beginningsOf, matchingRows } from '../index/store-search-index.ts'
 import type { Node } from '../question/question.ts'
+import { STOP_WORDS } from '../question/stop-words.ts'
 import { rowNumber, rowOf } from '../row-number.ts'
 import { passingScope } from './bulky-notes.ts'
 import { type Candidates, FEW_RANKED, MOST_COUNTED, MOST_RANKED, newestRows } from './candidates.ts'
@@ -72,22 +74,28 @@ export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
       ? []
       : begunWords(tree).filter((word) => isFoundOften(word, beginnings.get(word), statistics))
   const { scope, isWhole } = await passingScope(reader, project, prepared, isOnly)
-  const input: MatchInput = {
+  const most = isCounted ? MOST_RANKED : FEW_RANKED
+  const ask = async (input: MatchInput) => {
+    const expression = matchExpression(engine, input)
+    const compared: ComparedSearch | null = prepared.mustCompare
+      ? { reader, project, expression, filters, prepared }
+      : null
+    const found =
+      compared === null
+        ? await newestRows(reader, expression, most, isCounted || wanted > most)
+        : await comparedRows(compared, Math.max(most, Math.min(wanted, MOST_COUNTED)))
+    return { input, expression, compared, found }
+  }
+  const first = await ask({
     ...scope,
     tree,
     beginnings,
     common: await commonAsWritten(reader, project, [...new Set(many)], isOnly),
     notes,
-  }
-  const expression = matchExpression(engine, input)
-  const most = isCounted ? MOST_RANKED : FEW_RANKED
-  const compared: ComparedSearch | null = prepared.mustCompare
-    ? { reader, project, expression, filters, prepared }
-    : null
-  const found =
-    compared === null
-      ? await newestRows(reader, expression, most, isCounted || wanted > most)
-      : await comparedRows(compared, Math.max(most, Math.min(wanted, MOST_COUNTED)))
+  })
+  const mayMissSome = first.found.isExact && first.found.numbers.length < most
+  const closer = mayMissSome ? withBeginnings(first.input, statistics) : null
+  const { input, expression, compared, found } = closer === null ? first : await ask(closer)
   const ranked = new Set(found.numbers.slice(0, most))
   // Rows that are not among these may be better.
   const isMore = found.changedAt === null && (found.numbers.length > most || !found.isExact)
@@ -111,6 +119,23 @@ export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
     isExact: found.isExact && isWhole && !begunWords(tree).some((word) => isApproximate(input, word)),
     statistics,
   }
+}
+
+/**
+ * The same question with all that begins with its common words; null where there is none, or nothing else narrows it. Whoever asks for a
+ * common word alone means the word, but beside one that few notes have, those of them count that have a longer one.
+ */
+function withBeginnings(input: MatchInput, statistics: WordStatistics): MatchInput | null {
+  const { tree, common, notes } = input
+  const kept = [...common].filter((word) => STOP_WORDS.has(word) || isSlowlyCollected(word, notes))
+  if (kept.length === common.size || tree.kind !== 'and') return null
+  return tree.parts.some((part) => isOfFew(part, statistics)) ? { ...input, common: new Set(kept) } : null
+}
+
+/** Whether few notes have it. */
+function isOfFew(node: Node, { common, holding }: WordStatistics): boolean {
+  const isRare = (word: string) => holding.has(word) && !common.has(word)
+  return node.kind === 'word' ? isRare(node.word) : node.kind === 'phrase' && node.words.some(isRare)
 }
 
 /** Of rows that match those that pass the filters. */
