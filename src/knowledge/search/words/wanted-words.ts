@@ -62,7 +62,8 @@ export class WantedWords {
       }
       if (terms.length > 0) places.push({ start: found.start, end: found.end, terms })
     }
-    for (const run of this.#runs) places.push(...placesInRuns(run, runs))
+    const letters = runs.map((run) => run.letters).join(' ')
+    for (const run of this.#runs) places.push(...placesInRuns(run, runs, letters))
     return places.sort((one, other) => one.start - other.start).slice(0, MOST_PLACES)
   }
 
@@ -113,21 +114,28 @@ export class WantedWords {
   }
 }
 
-function placesInRuns({ term, choices }: WantedRun, runs: readonly UnspacedRun[]): Place[] {
+/** `letters`: of all runs, with a blank between two. */
+function placesInRuns({ term, choices }: WantedRun, runs: readonly UnspacedRun[], letters: string): Place[] {
   for (const texts of choices) {
-    const places = texts.flatMap((text) => placesOfText(text, term, runs))
+    const places = texts.flatMap((text) => placesOfText(text, term, runs, letters))
     if (places.length > 0) return places
   }
   return []
 }
 
-function placesOfText(text: string, term: number, runs: readonly UnspacedRun[]): Place[] {
+/** Looked for in all runs at once: a text may be nothing but short ones. */
+function placesOfText(text: string, term: number, runs: readonly UnspacedRun[], letters: string): Place[] {
   const places: Place[] = []
-  for (const run of runs) {
-    for (let at = run.letters.indexOf(text); at !== -1; at = run.letters.indexOf(text, at + 1)) {
-      places.push({ ...run.placeOf(at, at + text.length), terms: [term] })
-      if (places.length >= MOST_PLACES) return places
+  let index = 0
+  let begin = 0
+  for (let at = letters.indexOf(text); at !== -1; at = letters.indexOf(text, at + 1)) {
+    let run = runs[index] as UnspacedRun
+    while (at >= begin + run.letters.length) {
+      begin += run.letters.length + 1
+      run = runs[++index] as UnspacedRun
     }
+    places.push({ ...run.placeOf(at - begin, at - begin + text.length), terms: [term] })
+    if (places.length >= MOST_PLACES) return places
   }
   return places
 }
