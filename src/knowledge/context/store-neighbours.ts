@@ -86,12 +86,16 @@ const outgoing = ofEachNote(
 const first = (from: Part, to: Part) =>
   sql`(select min(position) from relations where to_id = ${to} and from_id = ${from})`
 
+// PostgreSQL would put all of very many relations in order before it takes the first; so it is told where these end.
 // Where some notes link there very often, the others must not be left out: behind the first relations, one of each note.
 const incoming = ofEachNote(
   (id) => sql`
     with recursive passed as (
       select from_id, position, is_repeat from relations
-      where to_id = ${id} order by from_id, position limit ${sql.lit(MOST_PASSED)}
+      where to_id = ${id} and from_id <= coalesce(
+        (select from_id from relations where to_id = ${id} order by from_id limit 1 offset ${sql.lit(MOST_PASSED)}),
+        ${sql.lit(Number.MAX_SAFE_INTEGER)})
+      order by from_id, position limit ${sql.lit(MOST_PASSED)}
     ), next as (
       select from_id, position from passed where is_repeat = 0 order by from_id, position limit ${most}
     ), linking (id, number) as (
