@@ -7,7 +7,13 @@ import { ChangesWatch } from '../../src/knowledge/history/changes-watch.ts'
 import { purgeHistory } from '../../src/knowledge/history/history-jobs.ts'
 import { lastChanges, listChanges, recordChange } from '../../src/knowledge/history/store-changes.ts'
 import { keepRevision, listRevisions } from '../../src/knowledge/history/store-revisions.ts'
-import { deleteTrash, findTrashed, listTrash, trashNote } from '../../src/knowledge/history/store-trash.ts'
+import {
+  deleteTrash,
+  findTrashed,
+  listTrash,
+  takeExpiredTrash,
+  trashNote,
+} from '../../src/knowledge/history/store-trash.ts'
 import type { NoteWithContent, Project } from '../../src/knowledge/note/note.ts'
 import { lockProject } from '../../src/knowledge/project/store-project-lock.ts'
 import type { UserId } from '../../src/platform/auth/principal.ts'
@@ -56,6 +62,21 @@ eachDatabase('the trash', (context) => {
       await db.write((tx) => trashNote(tx, note, somebody, id))
     }
     assert.equal((await findTrashed(db, project.id, externalId))?.content, 'text 2')
+  })
+
+  test('forgets long notes a few at a time on SQLite, which writes all of a transaction in one go', async () => {
+    const clock = new FakeClock()
+    const db = await context.open()
+    const project = await addProject(db, 'main')
+    const content = 'x'.repeat(2_000_000)
+    const notes = [1, 2, 3].map((id) => plainNote(project, id, { content }))
+    await db.write(async (tx) => {
+      for (const note of notes) await trashNote(tx, note, somebody, clock.now())
+    })
+    const taken = await db.write((tx) => takeExpiredTrash(tx, clock.now() + 1, 100))
+    assert.equal(taken.length, db.engine === 'sqlite' ? 2 : 3)
+    await clock.advance(31 * DAY_MS)
+    assert.equal(await purgeHistory(db, clock), 3 - taken.length)
   })
 
   test('forgets notes and their versions after thirty days, and no others', async () => {

@@ -42,9 +42,10 @@ async function purgeTrash(tx: Transaction, before: Micros): Promise<number> {
 
 async function inBatches(work: () => Promise<number>, signal: AbortSignal | undefined): Promise<number> {
   let total = 0
-  for (let done = BATCH; done === BATCH; total += done) {
+  for (;;) {
     signal?.throwIfAborted()
-    done = await work()
+    const done = await work()
+    if (done === 0) return total
+    total += done
   }
-  return total
 }

@@ -1,10 +1,11 @@
 /** Deleted notes, as they were, until they are restored or thirty days old. */
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Principal } from '../../platform/auth/principal.ts'
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Note, NoteWithContent } from '../note/note.ts'
+import { together } from '../note/together.ts'
 import type { NoteTrashTable } from '../tables.ts'
 
 const insertTrash = statement<NoteTrashTable>((query, p) =>
@@ -111,7 +112,10 @@ export async function trashedNumbers(reader: Reader, projectId: number, external
   return rows.map(({ note_id }) => note_id)
 }
 
-/** Takes some notes that were deleted before the time out of the trash, oldest first, and answers their numbers. */
+// SQLite writes all that one transaction took away in one go: of long texts a few go at a time.
+export const PURGED_AT_ONCE = 5_000_000
+
+/** Takes some notes that were deleted before the time out of the trash, oldest first, and answers their numbers. None at the end only. */
 export async function takeExpiredTrash(tx: Transaction, before: Micros, limit: number): Promise<number[]> {
   const expired = tx.query
     .selectFrom('note_trash')
@@ -119,13 +123,34 @@ export async function takeExpiredTrash(tx: Transaction, before: Micros, limit: n
     .where('deleted_at', '<', before)
     .orderBy('deleted_at')
     .limit(limit)
+  if (tx.engine === 'sqlite') {
+    const [some = []] = together(await expired.select(textSize()).execute(), PURGED_AT_ONCE)
+    const noteIds = some.map(({ note_id }) => note_id)
+    await deleteTrash(tx, noteIds)
+    return noteIds
+  }
   const taken = await tx.query.deleteFrom('note_trash').where('note_id', 'in', expired).returning('note_id').execute()
   return taken.map(({ note_id }) => note_id)
 }
 
+/** What a text takes, without reading it. */
+export function textSize() {
+  return sql<number>`octet_length(content)`.as('size')
+}
+
+const deleteRow = statement<{ noteId: number }>((query, p) =>
+  query.deleteFrom('note_trash').where('note_id', '=', p('noteId')),
+)
+
 /** Takes notes out of the trash; what becomes of their past versions is for the caller to say. How many were still there. */
 export async function deleteTrash(tx: Transaction, noteIds: readonly number[]): Promise<number> {
   if (noteIds.length === 0) return 0
+  if (tx.engine === 'sqlite') {
+    // One by one, in turns with others.
+    let gone = 0
+    for (const noteId of noteIds) gone += await tx.change(deleteRow, { noteId })
+    return gone
+  }
   const gone = await tx.query.deleteFrom('note_trash').where('note_id', 'in', noteIds).returning('note_id').execute()
   return gone.length
 }

@@ -90,7 +90,7 @@ export function updateContent(tx: Transaction, noteId: number, content: string):
 const deleteRow = statement<{ id: number }>((query, p) => query.deleteFrom('notes').where('id', '=', p('id')))
 
 /** The links and the observations of a note, by and by. */
-export async function deleteParts(tx: Transaction, id: number): Promise<void> {
+async function deleteParts(tx: Transaction, id: number): Promise<void> {
   await deleteRelations(tx, id, 0)
   await deleteObservations(tx, id, 0)
 }

@@ -63,16 +63,16 @@ async function removeSome(tx: Transaction, purge: Purge, step: Step): Promise<{ 
   await lockProject(tx, { id: projectId })
   switch (step) {
     case 'notes': {
-      const noteIds = await someNotes(tx, projectId, NOTES)
-      await removeNoteRows(tx, projectId, noteIds)
-      return { removed: noteIds.length, next: noteIds.length < NOTES ? 'vectors' : 'notes' }
+      const notes = await someNotes(tx, projectId, NOTES)
+      await removeNoteRows(tx, projectId, notes)
+      return { removed: notes.length, next: notes.length === 0 ? 'vectors' : 'notes' }
     }
     case 'vectors':
       return { removed: 0, next: (await removeVectorsOf(tx, projectId, ROWS)) === 0 ? 'names' : 'vectors' }
     case 'names':
       return { removed: 0, next: (await removeNames(tx, projectId, ROWS)) < ROWS ? 'trash' : 'names' }
     case 'trash':
-      return { removed: 0, next: (await removeTrash(tx, projectId, NOTES)) < NOTES ? 'changes' : 'trash' }
+      return { removed: 0, next: (await removeTrash(tx, projectId, NOTES)) === 0 ? 'changes' : 'trash' }
     case 'changes':
       return { removed: 0, next: (await removeChanges(tx, projectId, ROWS)) < ROWS ? 'project' : 'changes' }
     default:

@@ -2,23 +2,30 @@ import { sql } from 'kysely'
 import { forgetAnswersAbout } from '../../platform/idempotency/idempotency.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { deleteRevisions } from '../history/store-revisions.ts'
-import { deleteParts } from '../note/store-notes.ts'
+import { deleteTrash, PURGED_AT_ONCE, textSize } from '../history/store-trash.ts'
+import type { Note } from '../note/note.ts'
+import { deleteNote } from '../note/store-notes.ts'
+import { together } from '../note/together.ts'
 import { dropSearchRows } from '../search/index/store-search-rows.ts'
 
 /** Some notes of the project, whichever; none when there are none left. */
-export async function someNotes(reader: Reader, projectId: number, limit: number): Promise<number[]> {
+export async function someNotes(reader: Reader, projectId: number, limit: number): Promise<PurgedNote[]> {
   const rows = await reader.query
     .selectFrom('notes')
-    .select('id')
+    .select(['id', 'external_id', 'size'])
     .where('project_id', '=', projectId)
     .limit(limit)
     .execute()
-  return rows.map(({ id }) => id)
+  const [some = []] = together(rows, PURGED_AT_ONCE)
+  return some
 }
 
+type PurgedNote = Pick<Note, 'id' | 'external_id'>
+
 /** Everything there is of these notes, as if they had never been; links of other projects to them are open again. */
-export async function removeNoteRows(tx: Transaction, projectId: number, noteIds: readonly number[]): Promise<void> {
-  if (noteIds.length === 0) return
+export async function removeNoteRows(tx: Transaction, projectId: number, notes: readonly PurgedNote[]): Promise<void> {
+  if (notes.length === 0) return
+  const noteIds = notes.map(({ id }) => id)
   await tx.query
     .updateTable('relations')
     .set({ to_id: null, is_repeat: 0 })
@@ -26,13 +33,13 @@ export async function removeNoteRows(tx: Transaction, projectId: number, noteIds
     .where('project_id', '<>', projectId)
     .execute()
   for (const noteId of noteIds) await dropSearchRows(tx, noteId)
-  // Before, and by and by: SQLite would take hundreds of thousands along in one go.
-  if (tx.engine === 'sqlite') for (const noteId of noteIds) await deleteParts(tx, noteId)
   await deleteRevisions(tx, noteIds)
-  const gone = await tx.query.deleteFrom('notes').where('id', 'in', noteIds).returning('external_id').execute()
+  // One by one, in turns with others.
+  if (tx.engine === 'sqlite') for (const noteId of noteIds) await deleteNote(tx, noteId)
+  else await tx.query.deleteFrom('notes').where('id', 'in', noteIds).execute()
   await forgetAnswersAbout(
     tx,
-    gone.map(({ external_id }) => external_id),
+    notes.map(({ external_id }) => external_id),
   )
 }
 
@@ -48,16 +55,17 @@ export async function removeNames(tx: Transaction, projectId: number, limit: num
 
 /** Some of the notes that were deleted before the project was. How many. */
 export async function removeTrash(tx: Transaction, projectId: number, limit: number): Promise<number> {
-  const rows = await tx.query
+  const found = await tx.query
     .selectFrom('note_trash')
-    .select(['note_id', 'external_id'])
+    .select(['note_id', 'external_id', textSize()])
     .where('project_id', '=', projectId)
     .limit(limit)
     .execute()
+  const [rows = []] = together(found, PURGED_AT_ONCE)
   if (rows.length === 0) return 0
   const noteIds = rows.map(({ note_id }) => note_id)
   await deleteRevisions(tx, noteIds)
-  await tx.query.deleteFrom('note_trash').where('note_id', 'in', noteIds).execute()
+  await deleteTrash(tx, noteIds)
   await forgetAnswersAbout(
     tx,
     rows.map(({ external_id }) => external_id),
