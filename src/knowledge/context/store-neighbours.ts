@@ -23,7 +23,7 @@ const COLUMNS = [
   'display',
 ] as const satisfies readonly (keyof RelationEdge)[]
 
-const LONG: readonly string[] = ['relation_type', 'context'] satisfies (keyof RelationEdge)[]
+const LONG: readonly string[] = ['relation_type', 'context', 'display'] satisfies (keyof RelationEdge)[]
 const columns = sql.join(
   COLUMNS.map((column) =>
     LONG.includes(column) ? sql`${cutColumn(`r.${column}`)} as ${sql.ref(column)}` : sql.ref(`r.${column}`),
