@@ -8,7 +8,7 @@ import { type FromIndexThread, startIndexThread } from '../../src/knowledge/sear
 import { SqliteSearchIndex } from '../../src/knowledge/search/index/sqlite-search-index.ts'
 import { placeIndexFile } from '../../src/knowledge/search/index/store-index-file.ts'
 import { NoteIndexer } from '../../src/knowledge/search/index/store-note-indexer.ts'
-import { readQueueState } from '../../src/knowledge/search/index/store-search-queue.ts'
+import { queueNote, readQueueState } from '../../src/knowledge/search/index/store-search-queue.ts'
 import { type Clock, SystemClock } from '../../src/platform/clock/clock.ts'
 import { createLogger, type Logger } from '../../src/platform/logging/logger.ts'
 import { migrate } from '../../src/platform/storage/migrate.ts'
@@ -17,7 +17,7 @@ import type { SqliteDatabase } from '../../src/platform/storage/sqlite.ts'
 import { Supervisor } from '../../src/platform/supervisor/supervisor.ts'
 import { eachDatabase, tempDir } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { addProject } from '../support/plain-notes.ts'
+import { addProject, insertPlainNote, plainNote } from '../support/plain-notes.ts'
 import { runningIndex, runUntilClosed } from '../support/running-index.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { IndexedNotes } from './indexed-notes.ts'
@@ -144,6 +144,28 @@ describe("SQLite's search index", () => {
     await runningIndex(again.db)
     assert.deepEqual(await again.notes.named('coffee'), [1])
     await again.db.close()
+  })
+
+  test('a project that nothing changed in waits for no other, however many changes of that are queued', async () => {
+    const { db, notes } = await openNotes()
+    const { index } = watched(db, new FakeClock())
+    const ending = new AbortController()
+    const ended = index.run(ending.signal)
+    const [quiet, other] = [await addProject(db, 'quiet'), await addProject(db, 'other')]
+    await notes.add(1, 'Coffee')
+    await index.caughtUp()
+    // An index that ended has nothing to wait for.
+    ending.abort()
+    await ended
+    await db.write(async (tx) => {
+      await insertPlainNote(tx, plainNote(other, 2))
+      await queueNote(tx, 2)
+      for (let count = 0; count < 2_500; count++) await queueNote(tx, 1)
+    })
+    assert.equal(await index.catchUp(quiet), 'current')
+    await assert.rejects(index.catchUp(other))
+    await assert.rejects(index.catchUp(notes.project))
+    await db.close()
   })
 
   test('an index that ended before anybody heard of its commit goes on from there', async () => {

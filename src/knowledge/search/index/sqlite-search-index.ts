@@ -43,7 +43,7 @@ const STOP_MS = 2_000
 // A file that cannot be written is tried again so often.
 const RETRY_MS = 3_000
 // Of more changes than these it is not looked up whose they are.
-const MOST_LOOKED_AT = 1_000
+const MOST_LOOKED_AT = 100_000
 
 interface Waiter {
   seq: number
@@ -122,7 +122,8 @@ export class SqliteSearchIndex implements SearchIndex {
     const { db } = this.#options
     const last = await lastQueued(db)
     const isSoonKnown = this.#isWhole && last - this.#done <= MOST_LOOKED_AT
-    return project === undefined || this.#has(last) || !isSoonKnown ? last : lastQueuedOf(db, project.id, this.#done)
+    if (project === undefined || this.#has(last) || !isSoonKnown) return last
+    return lastQueuedOf(db, project.id, this.#done, last)
   }
 
   async run(signal: AbortSignal): Promise<void> {

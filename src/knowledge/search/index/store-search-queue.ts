@@ -1,4 +1,5 @@
 /** Notes that SQLite's index has to look at, in the order of their changes. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Reader, Transaction } from '../../../platform/storage/database.ts'
 import { statement } from '../../../platform/storage/statement.ts'
@@ -27,16 +28,23 @@ export async function lastQueued(reader: Reader): Promise<number> {
 }
 
 // Of a deleted note nobody knows whose it was.
-const lastOfProject = statement<{ projectId: number; after: number }, { last: number | null }>(
+const lastOfProject = statement<{ projectId: number; after: number; through: number }, { last: number | null }>(
   (_query, p) => sql`
     select max(q.seq) as last from note_search_queue q left join notes n on n.id = q.note_id
-    where q.seq > ${p('after')} and (n.id is null or n.project_id = ${p('projectId')})`,
+    where q.seq > ${p('after')} and q.seq <= ${p('through')} and (n.id is null or n.project_id = ${p('projectId')})`,
 )
 
-/** The number of the last change behind this one that may concern the project; 0 when none waits. */
-export async function lastQueuedOf(reader: Reader, projectId: number, after: number): Promise<number> {
-  const [row] = await reader.run(lastOfProject, { projectId, after })
-  return row?.last ?? 0
+const LOOKED_AT_ONCE = 1_000
+
+/** The number of the last change up to `through` and behind `after` that may concern the project; 0 when none waits. */
+export async function lastQueuedOf(reader: Reader, projectId: number, after: number, through: number): Promise<number> {
+  for (let end = through; end > after; end -= LOOKED_AT_ONCE) {
+    if (end < through) await nextTurn()
+    const begin = Math.max(after, end - LOOKED_AT_ONCE)
+    const [row] = await reader.run(lastOfProject, { projectId, after: begin, through: end })
+    if (row?.last) return row.last
+  }
+  return 0
 }
 
 const removeFromQueue = statement<{ through: number }>(
