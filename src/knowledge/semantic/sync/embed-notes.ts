@@ -88,7 +88,7 @@ async function withoutNew(thread: EmbedThread, work: NoteWork): Promise<NotePlan
     const plan = plans[0] as NotePlan
     return { ...plan, chunks: plan.chunks - plan.added.length, fingerprint: '', added: [], texts: [] }
   } catch (error) {
-    if (!(error instanceof ThreadDied)) throw error
+    if (!mayBeOfTexts(error)) throw error
     return planRemoval(work.noteId, work.stored)
   }
 }
