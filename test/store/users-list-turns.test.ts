@@ -53,14 +53,22 @@ eachDatabase('searches for users at the same time', ({ open }) => {
   })
 
   test('different ones hold one snapshot of each caller and two altogether', async () => {
-    const { snapshots, search, somebody } = await people()
+    const { lister, snapshots, search, somebody } = await people()
     const caller = somebody()
     assert.deepEqual(
       await Promise.all(['ada', 'gra', 'eds', 'nobody'].map((text) => search(text, caller))),
       [1, 1, 1, 0],
     )
     assert.equal(snapshots.most, 1)
-    const others = ['da@', 'ce@', 'er@', 'nob'].map((text) => search(text, somebody()))
+    // None is over before there are two.
+    const two = Promise.withResolvers<void>()
+    const others = ['da@', 'ce@', 'er@', 'nob'].map((filter) =>
+      lister.read(somebody(), { ...LIST, filter }, async (_snapshot, { filtered }) => {
+        if (snapshots.open === 2) two.resolve()
+        await two.promise
+        return filtered
+      }),
+    )
     assert.deepEqual(await Promise.all(others), [1, 1, 1, 0])
     assert.equal(snapshots.most, 2)
   })
