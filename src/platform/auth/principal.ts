@@ -32,6 +32,11 @@ export type Authentication =
   | { kind: 'bad'; reason?: 'csrf' }
   | { kind: 'ok'; principal: Principal }
 
+/** A person who signed in, not a program with a token or key. */
+export function isSession({ method }: Pick<Principal, 'method'>): boolean {
+  return method === 'session' || method === 'cookie'
+}
+
 /** The one permission check. `admin` passes everything. */
 export function allows(principal: Pick<Principal, 'permissions'>, permission: PermissionName): boolean {
   return principal.permissions.has('admin') || principal.permissions.has(permission)

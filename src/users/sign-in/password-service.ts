@@ -1,6 +1,6 @@
 import type { ClientInfo } from '../../platform/audit/audit-change.ts'
 import { type AuditActor, actor } from '../../platform/audit/record.ts'
-import type { Principal, UserId } from '../../platform/auth/principal.ts'
+import { isSession, type Principal, type UserId } from '../../platform/auth/principal.ts'
 import { hashSecret } from '../../platform/auth/secrets.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
@@ -86,8 +86,7 @@ export class PasswordService {
       if ((await findPasswordHash(tx, now.id)) !== known) throw wrongPassword()
       const by = actor(principal)
       await replacePassword(tx, now, { hash, by, now: clock.now() }, client)
-      const isSession = principal.method === 'session' || principal.method === 'cookie'
-      const except = isSession && principal.credentialId !== null ? principal.credentialId : undefined
+      const except = isSession(principal) && principal.credentialId !== null ? principal.credentialId : undefined
       await sessions.endSessions(tx, now, { by, except }, client)
     })
   }

@@ -1,4 +1,4 @@
-import { allows, type Principal } from '../../platform/auth/principal.ts'
+import { allows, isSession, type Principal } from '../../platform/auth/principal.ts'
 import { MICROS_PER_SECOND, type Micros } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Reader } from '../../platform/storage/database.ts'
@@ -38,8 +38,4 @@ export async function refuseNarrowedKey(reader: Reader, principal: Principal): P
 export async function requireOwner(reader: Reader, principal: Principal, now: Micros): Promise<void> {
   await requireRecentSignIn(reader, principal, now)
   await refuseNarrowedKey(reader, principal)
-}
-
-function isSession({ method }: Principal): boolean {
-  return method === 'session' || method === 'cookie'
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import type { Principal } from '../../platform/auth/principal.ts'
+import { isSession, type Principal } from '../../platform/auth/principal.ts'
 import { selfOr } from '../../platform/http/entry/access.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
 import { operation } from '../../platform/http/operation.ts'
@@ -70,6 +70,6 @@ export function sessionRoutes(server: FastifyInstance, deps: UsersDeps, sessions
   })
 }
 
-function isCurrent(session: Session, { method, credentialId }: Principal): boolean {
-  return (method === 'session' || method === 'cookie') && credentialId === session.id
+function isCurrent(session: Session, principal: Principal): boolean {
+  return isSession(principal) && principal.credentialId === session.id
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { allows, type Principal, type UserId } from '../../platform/auth/principal.ts'
+import { allows, isSession, type Principal, type UserId } from '../../platform/auth/principal.ts'
 import type { AccessRule } from '../../platform/http/entry/access.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
 import { spend } from '../../platform/http/entry/spend.ts'
@@ -22,8 +22,7 @@ import type { TotpService } from './totp-service.ts'
 const ownAccount: AccessRule = {
   description: 'a session of the user, or user_self_profile_write',
   refusal: 'Missing permission: user_self_profile_write',
-  allows: (principal) =>
-    principal.method === 'session' || principal.method === 'cookie' || allows(principal, 'user_self_profile_write'),
+  allows: (principal) => isSession(principal) || allows(principal, 'user_self_profile_write'),
 }
 
 export function totpRoutes(server: FastifyInstance, totp: TotpService): void {
