@@ -4,6 +4,7 @@ import type { Project } from '../../note/note.ts'
 import { firstTags, nameOf, observationDocument, relationDocument } from '../../note/part-document.ts'
 import { contentsOf } from '../../note/store-contents.ts'
 import { toObservation } from '../../note/store-observations.ts'
+import { together } from '../../note/together.ts'
 import { NO_CATEGORY } from '../../text/body/observations.ts'
 import { splitText } from '../../text/frontmatter/frontmatter.ts'
 import { tagsOf } from '../../text/frontmatter/note-metadata.ts'
@@ -35,7 +36,7 @@ const SHOWN_CHARACTERS = 10_000
 const LONGEST_READ = 200_000
 const MOST_READ = 3_000_000
 const READ_TOGETHER = 20_000
-/** Of whole observations, in bytes of their notes. */
+/** Of whole observations, in characters of their notes. */
 const MOST_HELD = 1_000_000
 /** So much of them is looked into before others have their turn. */
 const READ_AT_ONCE = 20_000
@@ -52,13 +53,20 @@ export async function searchResults(
   const results = new Map<number, SearchResult>()
   const breathe = turnAfter(READ_AT_ONCE)
   let left = await addNotes(reader, of('note'), notes, options, results)
-  for (const some of inBatches(of('observation'), notes)) {
-    const rows = await hitObservations(reader, some)
+  // As many at a time as cannot be long together: an observation is no longer than its note.
+  const sized = of('observation').flatMap((hit) => {
+    const note = notes.get(hit.noteId)
+    return note === undefined ? [] : [{ hit, note, size: note.size }]
+  })
+  for (const some of together(sized, MOST_HELD)) {
+    const rows = await hitObservations(
+      reader,
+      some.map(({ hit }) => hit),
+    )
     const rowAt = new Map(rows.map((row) => [partKey(row.note_id, row.position), row]))
-    for (const hit of some) {
+    for (const { hit, note } of some) {
       const row = rowAt.get(partKey(hit.noteId, hit.position))
-      const note = notes.get(hit.noteId)
-      if (row === undefined || note === undefined) continue
+      if (row === undefined) continue
       const read = Math.min(row.content.length, mostRead(left))
       results.set(hitKey(hit), observationResult(hit, note, row, read, options))
       left -= read
@@ -73,26 +81,6 @@ export async function searchResults(
     if (row !== undefined && note !== undefined) results.set(hitKey(hit), relationResult(hit, note, row, options))
   }
   return hits.flatMap((hit) => results.get(hitKey(hit)) ?? [])
-}
-
-/** As many at a time as cannot be long together: all observations of a note are no longer than its text. */
-function* inBatches(hits: readonly Hit[], notes: ReadonlyMap<number, HitNote>): Generator<Hit[]> {
-  const known = new Set<number>()
-  let batch: Hit[] = []
-  let size = 0
-  for (const hit of hits) {
-    const more = known.has(hit.noteId) ? 0 : (notes.get(hit.noteId)?.size ?? 0)
-    if (batch.length > 0 && size + more > MOST_HELD) {
-      yield batch
-      known.clear()
-      batch = []
-      size = 0
-    }
-    batch.push(hit)
-    known.add(hit.noteId)
-    size += more
-  }
-  yield batch
 }
 
 /** Of the next text, where so much may still be read. */
