@@ -61,6 +61,20 @@ eachDatabase('delivery', (context) => {
     assert.equal(receiver.requests.all.length, 600)
   })
 
+  test('after a start the first ten destinations go at once, each other one at a moment of its own', async () => {
+    await using receivers = new AsyncDisposableStack()
+    const db = await context.open()
+    await using world = await DeliveryWorld.open(db)
+    const all = await Promise.all(Array.from({ length: 12 }, async () => receivers.use(await startReceiver())))
+    for (const [n, { url }] of all.entries()) await world.start(`c-${n}`, url)
+    await using later = await world.another(await context.openAgain(db))
+    later.run()
+    for (let n = 0; n < 10; n++) await later.until(`c-${n}`, isClosed)
+    const waiting = all.slice(10).map(({ requests }) => requests.all.length)
+    assert.deepEqual(waiting, [0, 0])
+    for (let n = 10; n < 12; n++) await later.passUntil(`c-${n}`, isClosed)
+  })
+
   test('a failure that may pass is tried again after its delay, and the next attempt says its number', async () => {
     await using receiver = await startReceiver()
     await using world = await DeliveryWorld.open(await context.open())

@@ -31,12 +31,11 @@ import { Timekeeper } from './timekeeper.ts'
 import { UnderWay } from './under-way.ts'
 import { WakeTimer } from './wake-timer.ts'
 
-// Runs in the queue of a lane on SQLite, beside those in flight. They are small: large inputs are read when they are sent.
-const WINDOW = 256
-// Of one that takes none: there may be many of those.
-const BLOCKED_WINDOW = 8
 const DESTINATIONS_AT_ONCE = 500
 const LOOK_AROUND_MS = 2_000
+// After a start all destinations but the first few wait for a moment of their own: names are looked up and connections made for each.
+const RESUMED_AT_ONCE = 10
+const RESUME_WITHIN_MS = 250
 const AFTER_ERROR_MS = 1_000
 const STOPPED = 'callbacks.stopped'
 // Of the time for stopping: so much to let requests end; in what is left the others are broken off and given back.
@@ -111,7 +110,7 @@ export class Dispatcher implements Worker {
       await db.write((tx) => clampDue(tx, clock.now()))
       // Overdue timeouts come before overdue attempts.
       await this.#timekeeper.start()
-      await this.#findDestinations()
+      await this.#findDestinations(true)
       await stopped
     } finally {
       // One that failed is started again.
@@ -172,7 +171,7 @@ export class Dispatcher implements Worker {
 
   #enqueue(lane: Lane, run: WaitingRun): void {
     // What is in the database longer goes first.
-    if (this.#isShared || lane.hasMore || lane.isLoading || lane.queued >= windowOf(lane)) lane.hasMore = true
+    if (this.#isShared || lane.hasMore || lane.isLoading || lane.room() <= 0) lane.hasMore = true
     else lane.add(run)
     this.#pump(lane)
   }
@@ -215,7 +214,7 @@ export class Dispatcher implements Worker {
   }
 
   async #take(lane: Lane): Promise<void> {
-    const limit = this.#isShared ? lane.claimable() : windowOf(lane) - lane.queued
+    const limit = this.#isShared ? lane.claimable() : lane.room()
     if (limit <= 0) {
       const at = lane.nextOfferAt
       if (at !== null) lane.wakeAt(at, () => this.#pump(lane))
@@ -282,7 +281,7 @@ export class Dispatcher implements Worker {
       if (attempted.isSent) {
         const change = lane.breaker.settle(pass, attempted.verdict.result === 'retryable')
         events.attempted(lane, attempted, change)
-        if (change === 'opened') this.#return(lane, lane.shrink(BLOCKED_WINDOW))
+        if (change === 'opened') this.#return(lane, lane.shrink())
       } else lane.breaker.release(pass)
       this.#underWay.track(this.#settle(lane, run, attempted))
     }
@@ -351,13 +350,13 @@ export class Dispatcher implements Worker {
     this.#options.lanes.rest(lane)
   }
 
-  async #findDestinations(): Promise<void> {
+  async #findDestinations(isStart = false): Promise<void> {
     const { db, clock } = this.#options
     try {
       let after = 0
       for (;;) {
         const ids = await destinationsDue(db, after, DESTINATIONS_AT_ONCE, clock.now())
-        await this.#open(ids)
+        await this.#open(ids, isStart)
         if (ids.length < DESTINATIONS_AT_ONCE || !this.#isRunning) break
         after = ids.at(-1) as number
       }
@@ -379,22 +378,23 @@ export class Dispatcher implements Worker {
   }
 
   /** Destinations for which the database has something that is due. */
-  async #open(destinationIds: readonly number[]): Promise<void> {
-    for (const id of destinationIds) {
+  async #open(destinationIds: readonly number[], isStart = false): Promise<void> {
+    for (const [place, id] of destinationIds.entries()) {
       const lane = await this.#loader.load(id)
       if (lane === undefined) continue
       lane.hasMore = true
-      this.#pump(lane)
+      if (isStart && place >= RESUMED_AT_ONCE) this.#pumpSoon(lane)
+      else this.#pump(lane)
     }
+  }
+
+  #pumpSoon(lane: Lane): void {
+    const inMs = Math.random() * RESUME_WITHIN_MS
+    lane.wakeAt(this.#options.clock.now() + inMs * MICROS_PER_MS, () => this.#pump(lane))
   }
 
   async #giveBack(brokenOff: readonly number[]): Promise<void> {
     const queued = this.#options.lanes.all().flatMap((lane) => lane.queuedNumbers())
     if (this.#isShared) await this.#claims.giveBack([...brokenOff, ...queued])
   }
-}
-
-function windowOf(lane: Lane): number {
-  if (lane.isStuck) return 0
-  return lane.blockedReason() === null ? WINDOW : BLOCKED_WINDOW
 }

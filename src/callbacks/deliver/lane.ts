@@ -15,6 +15,10 @@ export interface LaneSettings {
   requestTimeoutMs: number
 }
 
+// Runs in the queue on SQLite, beside those in flight. They are small: large inputs are read when they are sent.
+const WINDOW = 256
+// Of a lane that takes none: there may be many of those.
+const BLOCKED_WINDOW = 8
 // A claim is one statement; more would make the first of them wait.
 const MOST_CLAIMED = 100
 // Large inputs are sent fewer at a time, so that memory stays bounded.
@@ -110,6 +114,12 @@ export class Lane {
 
   get requestTimeoutMs(): number {
     return this.settings.requestTimeoutMs
+  }
+
+  /** How many more the queue takes. */
+  room(): number {
+    if (this.isStuck) return 0
+    return (this.blockedReason() === null ? WINDOW : BLOCKED_WINDOW) - this.queued
   }
 
   /** How many attempts could begin now: what is claimed from other processes must not lie about. */
@@ -244,9 +254,9 @@ export class Lane {
     return this.#offeredAgain.delete(runNumber)
   }
 
-  /** Keeps the first so many of the queue; the numbers of the others, which stay known. */
-  shrink(most: number): number[] {
-    const dropped = this.#queue.splice(most).map(({ runNumber }) => runNumber)
+  /** It takes none now: keeps the first few of the queue; the numbers of the others, which stay known. */
+  shrink(): number[] {
+    const dropped = this.#queue.splice(BLOCKED_WINDOW).map(({ runNumber }) => runNumber)
     for (const runNumber of dropped) this.#trials.delete(runNumber)
     return dropped
   }
