@@ -15,7 +15,8 @@ const NO_SPACE = 100_000_000
 // Earlier than this program was written: such a clock was never set.
 const EARLIEST = Date.UTC(2026, 0, 1) * 1_000
 
-export function checkNode(version = process.versions.node): Finding {
+export function checkNode(): Finding {
+  const version = process.versions.node
   const [major = 0, minor = 0] = version.split('.').map(Number)
   const [needMajor = 0, needMinor = 0] = NODE_RANGE.replace(/^>=/, '').split('.').map(Number)
   const isEnough = major > needMajor || (major === needMajor && minor >= needMinor)

@@ -13,8 +13,8 @@ export function labelProblem(text: string): string | undefined {
   return UNPRINTABLE.test(trimmed) ? 'must not hold control characters' : undefined
 }
 
-export function parseLabel(member: string, text: string): string {
+export function parseLabel(text: string): string {
   const problem = labelProblem(text)
-  if (problem !== undefined) throw new AppError('invalid_argument', `${member} ${problem}`)
+  if (problem !== undefined) throw new AppError('invalid_argument', `name ${problem}`)
   return text.trim()
 }

@@ -33,15 +33,9 @@ export function refuseAnonymized(user: User): void {
   if (user.anonymizedAt !== null) throw new AppError('invalid_argument', `User ${user.id} has been anonymized`)
 }
 
-/** A role that the path names is `not_found`; one that the body names makes the body invalid. */
-export async function requireRole(
-  reader: Reader,
-  principal: Principal,
-  id: RoleId,
-  code: 'not_found' | 'invalid_argument' = 'not_found',
-): Promise<Role> {
+export async function requireRole(reader: Reader, principal: Principal, id: RoleId): Promise<Role> {
   const role = await findRole(reader, principal.organizationId, id)
-  if (role === undefined) throw new AppError(code, `Role ${id} not found`)
+  if (role === undefined) throw new AppError('not_found', `Role ${id} not found`)
   return role
 }
 

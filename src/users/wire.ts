@@ -113,7 +113,7 @@ export function userToWire(
   user: User,
   { roles, mfaEnabled }: UserFacts,
   baseUrl: string,
-  iconProvider?: IconProvider,
+  iconProvider: IconProvider,
 ): WireUser {
   return {
     type: 'users',

@@ -21,11 +21,11 @@ const ID = '01970000-0000-7000-8000-000000000001'
 const NOW = 1_900_000_000
 const BODY = '{"answer":42}'
 
-function signedHeaders(body: string | Uint8Array = BODY, secrets = [SECRET], timestamp = NOW): Record<string, string> {
-  const signed = { id: ID, timestamp, body: Buffer.from(body) }
+function signedHeaders(body: string | Uint8Array = BODY, secrets = [SECRET]): Record<string, string> {
+  const signed = { id: ID, timestamp: NOW, body: Buffer.from(body) }
   return {
     'webhook-id': ID,
-    'webhook-timestamp': String(timestamp),
+    'webhook-timestamp': String(NOW),
     'webhook-attempt': '3',
     'webhook-signature': signatureOf(secrets.map(readSigningSecret), signed),
   }

@@ -1,6 +1,6 @@
 import { IdentityChanges } from '../../src/platform/auth/identity-changes.ts'
 import type { UserId } from '../../src/platform/auth/principal.ts'
-import { type Clock, MICROS_PER_SECOND, SystemClock } from '../../src/platform/clock/clock.ts'
+import { MICROS_PER_SECOND, SystemClock } from '../../src/platform/clock/clock.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { CredentialService, findOperator, resolveRole, UserService } from '../../src/users/index.ts'
 
@@ -13,7 +13,8 @@ export interface People {
 }
 
 /** Puts people into the database of a running server, as an operator at the command line would. */
-export async function peopleIn(db: Database, clock: Clock = new SystemClock()): Promise<People> {
+export async function peopleIn(db: Database): Promise<People> {
+  const clock = new SystemClock()
   const changes = new IdentityChanges(db)
   const settings = { password_min_length: 12, allowed_email_domains: [] }
   const users = new UserService({ db, clock, changes, settings })

@@ -4,7 +4,7 @@ import type { Database, Reader, Transaction } from '../../platform/storage/datab
 import { numbersIn } from '../../platform/storage/json-list.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import { SMALL_INPUT_BYTES, type StoredRun, type WaitingRun } from '../run/run.ts'
-import { type RunRow, runColumns, storedRun } from '../run/store-runs.ts'
+import { RUN_COLUMNS, type RunRow, storedRun } from '../run/store-runs.ts'
 import { STATE_NUMBERS } from '../state/run-state.ts'
 
 // States are literals: SQLite uses a partial index only when the text of the query proves that it may.
@@ -74,7 +74,7 @@ const SMALL_INPUT = sql`
 
 const readDue = statement<DueInput, DueRow>(
   (_query, p) => sql`
-    select ${runColumns('r')}, ${SMALL_INPUT}
+    select ${RUN_COLUMNS}, ${SMALL_INPUT}
     from callback_runs r join callback_inputs i on i.run_number = r.run_number
     where r.state = ${SCHEDULED} and r.destination_id = ${p('destinationId')} and r.due_at <= ${p('now')}
       and r.run_number not in ${numbersIn('sqlite', p('exclude'))}
@@ -84,7 +84,7 @@ const readDue = statement<DueInput, DueRow>(
 
 const readOne = statement<DueInput & { only: number }, DueRow>(
   (_query, p) => sql`
-    select ${runColumns('r')} from callback_runs r
+    select ${RUN_COLUMNS} from callback_runs r
     where r.run_number = ${p('only')} and r.state = ${SCHEDULED} and r.due_at <= ${p('now')}`,
 )
 
@@ -100,7 +100,7 @@ function claim(which: RawBuilder<unknown>, input: <K extends 'leaseUntil' | 'own
       from due where r.run_number = due.run_number
       returning r.*, due.due_at as was_due_at
     )
-    select ${runColumns('r')}, ${SMALL_INPUT}
+    select ${RUN_COLUMNS}, ${SMALL_INPUT}
     from claimed r join callback_inputs i on i.run_number = r.run_number
     order by r.was_due_at, r.run_number`
 }
@@ -144,7 +144,7 @@ function waitingRun(row: DueRow): WaitingRun {
 
 const dueBackoffs = statement<{ now: Micros; limit: number }, RunRow>(
   (_query, p) => sql`
-    select ${runColumns('r')} from callback_runs r
+    select ${RUN_COLUMNS} from callback_runs r
     where r.state = ${BACKING_OFF} and r.due_at <= ${p('now')}
     order by r.due_at limit ${p('limit')}`,
 )
@@ -156,7 +156,7 @@ export async function backoffsDue(reader: Reader, now: Micros, limit: number): P
 
 const dueTimeouts = statement<{ now: Micros; limit: number }, RunRow>(
   (_query, p) => sql`
-    select ${runColumns('r')} from callback_runs r
+    select ${RUN_COLUMNS} from callback_runs r
     where r.closed_at is null and r.deadline_at is not null and r.deadline_at <= ${p('now')}
     order by r.deadline_at limit ${p('limit')}`,
 )

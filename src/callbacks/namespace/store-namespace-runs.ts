@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { StoredRun } from '../run/run.ts'
-import { RUNNING_SORT_AT, type RunRow, runColumns, storedRun } from '../run/store-runs.ts'
+import { RUN_COLUMNS, RUNNING_SORT_AT, type RunRow, storedRun } from '../run/store-runs.ts'
 import type { Namespace, NamespaceId } from './namespace.ts'
 import { findNamespace, type NamespaceRow, toNamespace } from './store-namespaces.ts'
 
@@ -51,7 +51,7 @@ export async function hasRunning(reader: Reader, id: NamespaceId): Promise<boole
 
 const running = statement<{ id: NamespaceId; limit: number }, RunRow>(
   (_query, p) => sql`
-    select ${runColumns('r')} from callback_runs r
+    select ${RUN_COLUMNS} from callback_runs r
     where r.namespace_id = ${p('id')} and r.sort_at = ${sql.lit(RUNNING_SORT_AT)}
     limit ${p('limit')}`,
 )

@@ -5,7 +5,7 @@ import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { numbersIn } from '../../platform/storage/json-list.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { RunInput, StoredRun } from '../run/run.ts'
-import { RUNNING_SORT_AT, type RunRow, runColumns, storedRun } from '../run/store-runs.ts'
+import { RUN_COLUMNS, RUNNING_SORT_AT, type RunRow, storedRun } from '../run/store-runs.ts'
 import type { CallbackInputsTable, CallbackReplaysTable } from '../tables.ts'
 
 export type ReplayId = Id<'Replay'>
@@ -116,7 +116,7 @@ type SourceRow = RunRow & Omit<CallbackInputsTable, 'run_number'>
 
 const closedRuns = statement<{ runNumbers: string }, SourceRow>(
   (_query, p, engine) => sql`
-    select ${runColumns('r')}, i.callback, i.completion, i.search_attributes
+    select ${RUN_COLUMNS}, i.callback, i.completion, i.search_attributes
     from callback_runs r join callback_inputs i on i.run_number = r.run_number
     where r.run_number in ${numbersIn(engine, p('runNumbers'))} and r.closed_at is not null`,
 )

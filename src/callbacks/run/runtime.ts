@@ -6,7 +6,7 @@ import { Dispatcher } from '../deliver/dispatcher.ts'
 import { InputMemory } from '../deliver/input-memory.ts'
 import { Lanes } from '../deliver/lanes.ts'
 import type { CallbacksDeps } from '../deps.ts'
-import { Courier, type CourierOptions } from '../destination/send/courier.ts'
+import { Courier } from '../destination/send/courier.ts'
 import type { NamespacePolicies } from '../namespace/namespace-policies.ts'
 import { RunWatch } from './run-watch.ts'
 import { StartRuns } from './start-runs.ts'
@@ -20,15 +20,12 @@ export interface CallbackRuntime extends AsyncDisposable {
   readonly starts: StartRuns
 }
 
-export function createRuntime(
-  deps: CallbacksDeps & { namespaces: NamespacePolicies },
-  outbound: Omit<CourierOptions, 'clock'> = {},
-): CallbackRuntime {
+export function createRuntime(deps: CallbacksDeps & { namespaces: NamespacePolicies }): CallbackRuntime {
   const { db, clock, cipher, namespaces, metrics, inputMemory: memory = new InputMemory() } = deps
   const log = named(deps.log, 'delivery')
   const lanes = new Lanes({ db, clock, log, namespaces, domains: deps.domains })
   const watch = new RunWatch({ db, clock })
-  const courier = new Courier({ clock, outbound: deps.outbound, ...outbound })
+  const courier = new Courier({ clock, outbound: deps.outbound })
   const dispatcher = new Dispatcher({
     db,
     clock,

@@ -3,7 +3,7 @@ import type { Id } from '../../platform/ids/uuid.ts'
 import type { Reader } from '../../platform/storage/database.ts'
 import { type Statement, statement } from '../../platform/storage/statement.ts'
 import type { RunFailures, StoredRun } from './run.ts'
-import { type RunRow, readFailure, runColumns, storedRun } from './store-runs.ts'
+import { RUN_COLUMNS, type RunRow, readFailure, storedRun } from './store-runs.ts'
 
 /** How much of a run is read: only what became of it, what it was given to do as well, or all of it. */
 export type Extent = 'outcome' | 'info' | 'input'
@@ -59,7 +59,7 @@ function statementsFor<Row>(extent: Extent): {
   return {
     latest: statement(
       (_query, p) => sql`
-        select ${runColumns('r')}, ${columns}
+        select ${RUN_COLUMNS}, ${columns}
         from (
           select * from callback_runs
           where namespace_id = ${p('namespaceId')} and callback_id = ${p('callbackId')}
@@ -68,7 +68,7 @@ function statementsFor<Row>(extent: Extent): {
     ),
     byId: statement(
       (_query, p) => sql`
-        select ${runColumns('r')}, ${columns}
+        select ${RUN_COLUMNS}, ${columns}
         from callback_runs r ${joins}
         where r.run_id = ${p('runId')} and r.callback_id = ${p('callbackId')} and r.namespace_id = ${p('namespaceId')}`,
     ),

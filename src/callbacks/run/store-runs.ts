@@ -34,10 +34,8 @@ const COLUMNS = [
 
 export type RunRow = Pick<CallbackRunRow, (typeof COLUMNS)[number]>
 
-/** What `storedRun` needs, of the table under this name. */
-export function runColumns(table: string) {
-  return sql.join(COLUMNS.map((column) => sql.ref(`${table}.${column}`)))
-}
+/** What `storedRun` needs, of `callback_runs r`. */
+export const RUN_COLUMNS = sql.join(COLUMNS.map((column) => sql.ref(`r.${column}`)))
 
 const STATES: readonly RunState[] = Object.assign(
   [],
@@ -73,7 +71,7 @@ type FoundRow = RunRow & { destination: string }
 
 const latestRun = statement<NamedRun, FoundRow>(
   (_query, p) => sql`
-    select ${runColumns('r')}, d.destination
+    select ${RUN_COLUMNS}, d.destination
     from callback_runs r join callback_destinations d on d.id = r.destination_id
     where r.namespace_id = ${p('namespaceId')} and r.callback_id = ${p('callbackId')}
     order by r.run_number desc limit 1`,
@@ -81,7 +79,7 @@ const latestRun = statement<NamedRun, FoundRow>(
 
 const runById = statement<NamedRun & { runId: string }, FoundRow>(
   (_query, p) => sql`
-    select ${runColumns('r')}, d.destination
+    select ${RUN_COLUMNS}, d.destination
     from callback_runs r join callback_destinations d on d.id = r.destination_id
     where r.run_id = ${p('runId')} and r.callback_id = ${p('callbackId')} and r.namespace_id = ${p('namespaceId')}`,
 )

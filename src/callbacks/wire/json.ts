@@ -28,9 +28,8 @@ export function readMessage<Desc extends DescMessage>(
 export function writeMessage<Desc extends DescMessage>(
   desc: Desc,
   message: MessageShape<Desc>,
-  options: WriteOptions = IN_SHORT,
 ): Record<string, unknown> {
-  return writeFields(desc, message, options)
+  return writeFields(desc, message, IN_SHORT)
 }
 
 export function writeText<Desc extends DescMessage>(

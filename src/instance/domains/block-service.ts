@@ -3,15 +3,8 @@ import type { Principal } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import type { InstanceChanges } from '../changes.ts'
-import { invalid, invalidField, recordNotFound } from '../invalid.ts'
-import {
-  type BlockRules,
-  DEFAULT_RULES,
-  type DomainBlock,
-  isCovered,
-  refuseBadComments,
-  requireDomainProblem,
-} from './domain-block.ts'
+import { invalidField, recordNotFound } from '../invalid.ts'
+import { type BlockRules, DEFAULT_RULES, type DomainBlock, isCovered, refuseBadComments } from './domain-block.ts'
 import type { PageBounds } from './id-page.ts'
 import { normaliseDomain } from './normalise-domain.ts'
 import { blockToJson } from './schema-blocks.ts'
@@ -108,7 +101,7 @@ export class BlockService {
 export function readDomain(given: string): string {
   if (given.trim() === '') throw invalidField('domain', 'must not be empty', 'ERR_BLANK')
   const domain = normaliseDomain(given)
-  if (domain === undefined) throw invalid([requireDomainProblem()])
+  if (domain === undefined) throw invalidField('domain', 'is not a valid domain name')
   return domain
 }
 

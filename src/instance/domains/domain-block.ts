@@ -58,7 +58,3 @@ export function commentProblems(
     textProblem('public_comment', rules.publicComment, limits),
   ]
 }
-
-export function requireDomainProblem(field = 'domain'): FieldProblem {
-  return { field, text: 'is not a valid domain name', code: 'ERR_INVALID' }
-}

@@ -20,7 +20,7 @@ const DEFAULT_PAGE = 100
 const LARGEST_PAGE = 1_000
 
 /** Oldest first; the id of the last one is the cursor of the next page. */
-export async function listJobs(reader: Reader, filter: JobFilter = {}): Promise<JobRow[]> {
+export async function listJobs(reader: Reader, filter: JobFilter): Promise<JobRow[]> {
   let query = reader.query
     .selectFrom('jobs')
     .selectAll()

@@ -26,7 +26,7 @@ export class ApiKeyService {
   }
 
   async rename(principal: Principal, input: { id: string; name: string }, client?: ClientInfo): Promise<ApiKey> {
-    const name = parseLabel('name', input.name)
+    const name = parseLabel(input.name)
     return this.#options.db.write(async (tx) => {
       const before = await requireApiKey(tx, principal, input.id)
       if (before.name === name) return before

@@ -84,7 +84,7 @@ export class CredentialService {
 
   async createApiKey(principal: Principal, input: { name: string }, client?: ClientInfo): Promise<Minted<ApiKey>> {
     const secret = mintApiKey()
-    const key = this.#newApiKey(principal, parseLabel('name', input.name), secret)
+    const key = this.#newApiKey(principal, parseLabel(input.name), secret)
     await this.#options.db.write((tx) => storeApiKey(tx, principal, key, secret, client))
     return { ...key, plain: secret.plain }
   }
@@ -182,5 +182,5 @@ export function apiKeyInUse(): AppError {
 }
 
 function parseKey(input: NewKey) {
-  return { userId: input.userId, name: parseLabel('name', input.name), scopes: parseScopes(input.scopes) }
+  return { userId: input.userId, name: parseLabel(input.name), scopes: parseScopes(input.scopes) }
 }

@@ -58,7 +58,7 @@ export class OwnedKeyService<T extends OwnedCredentialTable> {
       const before = await this.#require(tx, principal, owner, input.id)
       const after = {
         ...before,
-        name: input.name === undefined ? before.name : parseLabel('name', input.name),
+        name: input.name === undefined ? before.name : parseLabel(input.name),
         scopes: input.scopes === undefined ? before.scopes : parseScopes(input.scopes),
       }
       const changes = changesOf(before, after)

@@ -50,7 +50,7 @@ export async function deleteSession(tx: Transaction, userId: UserId, id: string)
 }
 
 /** Answers how many ended. */
-export async function deleteSessions(tx: Transaction, userId: UserId, except: string | null = null): Promise<number> {
+export async function deleteSessions(tx: Transaction, userId: UserId, except: string | null): Promise<number> {
   let query = tx.query.deleteFrom('sessions').where('user_id', '=', userId)
   if (except !== null) query = query.where('id', '!=', except)
   const { numDeletedRows } = await query.executeTakeFirstOrThrow()

@@ -20,7 +20,7 @@ test('nothing that a caller sends gets into the image', () => {
 test('a third party is asked only when the settings say so, and never about an anonymized user', () => {
   const user = { id: ID, email: 'ada@example.org', anonymizedAt: null }
   const own = `https://example.org/api/v2/users/${ID}/icon`
-  assert.equal(iconUrl(user, 'https://example.org'), own)
+  assert.equal(iconUrl(user, 'https://example.org', 'local'), own)
   assert.match(
     iconUrl(user, 'https://example.org', 'gravatar'),
     /^https:\/\/www\.gravatar\.com\/avatar\/[0-9a-f]{32}\?/,

@@ -12,7 +12,7 @@ const SIDE = CELLS * SIZE + 2 * MARGIN
 export function iconUrl(
   user: Pick<User, 'id' | 'email' | 'anonymizedAt'>,
   baseUrl: string,
-  provider: IconProvider = 'local',
+  provider: IconProvider,
 ): string {
   if (provider === 'gravatar' && user.anonymizedAt === null) {
     return `https://www.gravatar.com/avatar/${hash('md5', user.email, 'hex')}?s=48&d=retro`

@@ -19,22 +19,20 @@ const Email = Type.Refine(
   () => 'is not a valid email address',
 )
 
-function profileText(description: string) {
-  return Type.Optional(
-    Type.Refine(
-      Type.Union([Type.String(), Type.Null()], { description }),
-      (text) => textProblem(text) === undefined,
-      (text) => textProblem(text) ?? '',
-    ),
-  )
-}
+const ProfileText = Type.Optional(
+  Type.Refine(
+    Type.Union([Type.String(), Type.Null()], { description: 'Null for none.' }),
+    (text) => textProblem(text) === undefined,
+    (text) => textProblem(text) ?? '',
+  ),
+)
 
 // What is no text at all is the schema's matter.
 function textProblem(text: unknown): string | undefined {
   return typeof text === 'string' ? profileTextProblem(text) : undefined
 }
 
-const profile = { name: profileText('Null for none.'), title: profileText('Null for none.') }
+const profile = { name: ProfileText, title: ProfileText }
 const MOST_ROLES = 1_000
 
 export const UserCreateBody = Type.Object({

@@ -9,7 +9,7 @@ export type Listing = Omit<PlacesQuery, 'after'>
 export const STEP_PLACES = 20_000
 
 /** A page however deep: what lies before it is passed in steps. */
-export async function selectFarPlaces(reader: Reader, list: Listing, step = STEP_PLACES): Promise<Place[]> {
+export async function selectFarPlaces(reader: Reader, list: Listing, step: number): Promise<Place[]> {
   let { offset } = list
   let after: Place | undefined
   while (offset > step) {

@@ -22,10 +22,10 @@ export function nexusFailureText(failure: Failure): string {
   let body: string | undefined
   let whole: string | undefined
   for (const level of levelsOf(failure).reverse()) {
-    const details = level.isHandlerError ? level.details : withMember(level.details, 'cause', whole)
+    const details = level.isHandlerError ? level.details : withCause(level.details, whole)
     // In one go: to take a long text apart, its pieces are put together first.
     body = `${level.head.slice(0, -1)},"details":${details}${body === undefined ? '' : `,"cause":${body}`}}`
-    whole = withMember(level.whole, 'cause', whole)
+    whole = withCause(level.whole, whole)
   }
   return body as string
 }
@@ -76,7 +76,7 @@ function handlerErrorDetails({ encodedAttributes }: Failure, info: NexusHandlerF
   return details
 }
 
-function withMember(object: string, name: string, value: string | undefined): string {
-  if (value === undefined) return object
-  return `${object.slice(0, -1)}${object === '{}' ? '' : ','}"${name}":${value}}`
+function withCause(object: string, cause: string | undefined): string {
+  if (cause === undefined) return object
+  return `${object.slice(0, -1)}${object === '{}' ? '' : ','}"cause":${cause}}`
 }
