@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
-import { callerWentAway } from '../../platform/http/answer/stream-slots.ts'
+import { callerWentAway } from '../../platform/http/answer/gone-signal.ts'
 import type { Database, Reader } from '../../platform/storage/database.ts'
 
 export type Chunk = string | Uint8Array

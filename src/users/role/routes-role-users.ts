@@ -2,10 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { RoleId } from '../../platform/auth/managed-roles.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
-import { closedSignal } from '../../platform/http/answer/gone-signal.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
-import { refuseUnlessStillAllowed } from '../../platform/http/entry/still-allowed.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { pathId } from '../../platform/http/route/path-id.ts'
 import type { Reader } from '../../platform/storage/database.ts'
@@ -16,6 +14,7 @@ import { pageFields, sortField } from '../schema-fields.ts'
 import type { UserList, UserLister, Waiting } from '../user/list-users.ts'
 import { userDocuments } from '../user/user-document.ts'
 import { UserService } from '../user/user-service.ts'
+import { waitingOf } from '../user/waiting-of.ts'
 import { pageMeta, UserListDocument } from '../wire.ts'
 import { RolePath, UserReferenceBody } from './schema-roles.ts'
 
@@ -72,8 +71,7 @@ export function roleUserRoutes(server: FastifyInstance, deps: UsersDeps, lister:
     async handler(request, reply) {
       const principal = callerOf(request)
       const role = await requireRole(db, principal, pathId('Role', request.params.role_id))
-      const waiting = { gone: closedSignal(reply.raw), judgeAgain: () => refuseUnlessStillAllowed(request) }
-      return members(principal, role.id, request.query, waiting)
+      return members(principal, role.id, request.query, waitingOf(request, reply))
     },
   })
 

@@ -1,9 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { closedSignal } from '../../platform/http/answer/gone-signal.ts'
 import { anyOf, selfOr } from '../../platform/http/entry/access.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
-import { refuseUnlessStillAllowed } from '../../platform/http/entry/still-allowed.ts'
 import { operation } from '../../platform/http/operation.ts'
 import type { OperationRequest } from '../../platform/http/operation-options.ts'
 import { pathId, requireSameId } from '../../platform/http/route/path-id.ts'
@@ -29,6 +27,7 @@ import type { SearchIndexer } from './search-indexer.ts'
 import { sendDocument, sendUser, sendUserText } from './send-user.ts'
 import { UserDocumentMaker, userTag } from './user-document.ts'
 import { UserService } from './user-service.ts'
+import { waitingOf } from './waiting-of.ts'
 
 const READ = { surface: 'users', access: 'user_access_read', rateLimit: 'users_read' } as const
 const READ_OR_SELF = { ...READ, access: selfOr('user_access_read', 'user_id') }
@@ -75,8 +74,7 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps, lister: Use
         ...(await documents.many(snapshot, caller.organizationId, list.users)),
         meta: pageMeta(list),
       })
-      const waiting = { gone: closedSignal(reply.raw), judgeAgain: () => refuseUnlessStillAllowed(request) }
-      const document = await lister.read(caller, userQueryOf(request.query), documentOf, waiting)
+      const document = await lister.read(caller, userQueryOf(request.query), documentOf, waitingOf(request, reply))
       return sendDocument(reply, document)
     },
   })

@@ -27,8 +27,12 @@ export function goneSignal(response: ServerResponse): AbortSignal {
  */
 export function closedSignal(response: ServerResponse): AbortSignal {
   const closed = new AbortController()
-  const abort = () => closed.abort(new AppError('canceled', 'The caller went away'))
+  const abort = () => closed.abort(callerWentAway())
   if (response.destroyed) abort()
   else response.once('close', abort)
   return closed.signal
+}
+
+export function callerWentAway(): AppError {
+  return new AppError('canceled', 'The caller went away')
 }

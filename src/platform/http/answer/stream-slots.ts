@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock/clock.ts'
 import { AppError } from '../../errors/app-error.ts'
+import { callerWentAway } from './gone-signal.ts'
 
 export interface SlotLimits {
   open: number
@@ -67,10 +68,6 @@ export class StreamSlots {
       next()
     }
   }
-}
-
-export function callerWentAway(): AppError {
-  return new AppError('canceled', 'The caller went away')
 }
 
 function busy(): AppError {

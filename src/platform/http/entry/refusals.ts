@@ -2,10 +2,10 @@
 import type { FastifyRequest } from 'fastify'
 import type { Authentication, Principal } from '../../auth/principal.ts'
 import { AppError } from '../../errors/app-error.ts'
-import { plainAddress } from '../connection/client-address.ts'
 import type { HttpPlatform } from '../platform.ts'
 import type { Surface } from '../surface.ts'
 import { type Access, refusalOf } from './access.ts'
+import { clientOf } from './client-of.ts'
 
 export function refuseWithoutRight(
   platform: HttpPlatform,
@@ -15,16 +15,7 @@ export function refuseWithoutRight(
 ): void {
   const reason = refusalOf(access, principal, request)
   if (reason === null) return
-  platform.onDenied?.({
-    principal,
-    operationId: label.operation,
-    reason,
-    client: {
-      address: plainAddress(request.ip),
-      userAgent: request.headers['user-agent'] ?? null,
-      requestId: request.id,
-    },
-  })
+  platform.onDenied?.({ principal, operationId: label.operation, reason, client: clientOf(request) })
   throw new AppError('permission_denied', surface === 'instance' ? 'This action is not allowed' : reason)
 }
 
