@@ -11,7 +11,7 @@ import { newId } from './platform/ids/uuid.ts'
 import type { Logger } from './platform/logging/logger.ts'
 import type { Database } from './platform/storage/database.ts'
 import type { Settings } from './settings.ts'
-import { createIdentity, findInstallationId, ignoredSecrets, planFirstAdministrator } from './users/first-start.ts'
+import { createIdentity, ignoredSecrets, planFirstAdministrator } from './users/first-start.ts'
 import {
   discardPendingSecrets,
   publishSecrets,
@@ -20,6 +20,7 @@ import {
   writePendingSecrets,
 } from './users/first-start-file.ts'
 import { syncCatalogue } from './users/role/catalogue-sync.ts'
+import { findInstallationId } from './users/store-installation.ts'
 
 export interface FirstStartOptions {
   db: Database

@@ -1,6 +1,4 @@
 /** What the rest of the server may use of the callbacks feature. */
-export type { CallbacksDeps } from './deps.ts'
-export { createDefaultNamespace, ensureNamespaces } from './namespace/ensure-namespaces.ts'
 export type { ShownNamespace } from './namespace/namespace.ts'
 export { NamespacePolicies } from './namespace/namespace-policies.ts'
 export { NamespaceService } from './namespace/namespace-service.ts'

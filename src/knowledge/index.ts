@@ -12,6 +12,5 @@ export { countCreatedNotes, countNotes, notesOf } from './project/store-note-num
 export { registerKnowledge } from './register.ts'
 export { openSearchIndex } from './search/index/open-search-index.ts'
 export { writeOutdatedRows } from './search/index/outdated-rows.ts'
-export type { SearchIndex } from './search/index/search-index.ts'
 export { reindexNow } from './search/reindex-now.ts'
 export { openSemantic, type Semantic } from './semantic/semantic.ts'

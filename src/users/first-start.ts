@@ -26,8 +26,6 @@ import { claimInstallation, insertOrganization } from './store-installation.ts'
 import { parseEmail } from './user/email.ts'
 import { insertUser } from './user/store-users.ts'
 
-export { findInstallationId } from './store-installation.ts'
-
 export interface FirstStartSettings {
   admin_email: string
   admin_token?: string | null

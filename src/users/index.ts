@@ -1,11 +1,8 @@
 /** What the rest of the server may use of the users feature. */
-
-export type { ClientInfo } from '../platform/audit/audit-change.ts'
 export { AnonymizeService } from './anonymize/anonymize-service.ts'
 export type { AccessToken, ApiKey, ApplicationKey } from './credential/credential.ts'
 export { CredentialService } from './credential/credential-service.ts'
 export { ServiceAccountService } from './credential/service-account-service.ts'
-export type { UsersDeps } from './deps.ts'
 export { LONGEST_LABEL } from './label.ts'
 export { resolveRole, resolveUser } from './look-up.ts'
 export { findOperator } from './operator.ts'
@@ -15,5 +12,5 @@ export { type ListedRole, RoleReader } from './role/role-reader.ts'
 export { mintSetupLink } from './sign-in/setup-link.ts'
 export { resetTotp } from './sign-in/totp-service.ts'
 export { countRegistrations, countUsers } from './user/store-user-numbers.ts'
-export type { Role, User } from './user/user.ts'
+export type { User } from './user/user.ts'
 export { type ListedUser, UserService } from './user/user-service.ts'

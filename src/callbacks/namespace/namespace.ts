@@ -3,8 +3,6 @@ import type { Id } from '../../platform/ids/uuid.ts'
 import type { FieldType } from '../query/fields.ts'
 import type { CallbackPolicy, PolicyOverrides } from '../settings.ts'
 
-export { namespaceNotFound } from '../wire/error-details.ts'
-
 export type NamespaceId = Id<'Namespace'>
 export type SearchAttributeTypes = Readonly<Record<string, FieldType>>
 

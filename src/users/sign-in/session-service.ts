@@ -12,7 +12,8 @@ import type { Database, Reader, Transaction } from '../../platform/storage/datab
 import { storableText } from '../../platform/text/storable-text.ts'
 import { requireUser } from '../look-up.ts'
 import { permissionsOfUser } from '../role/store-roles.ts'
-import { updateUser, usersWithMfa } from '../user/store-users.ts'
+import { usersWithMfa } from '../user/store-user-facts.ts'
+import { updateUser } from '../user/store-users.ts'
 import type { User } from '../user/user.ts'
 import type { Session, StartedSession } from './session.ts'
 import {

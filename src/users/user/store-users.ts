@@ -144,8 +144,6 @@ export async function findOrganization(reader: Reader, id: OrganizationId): Prom
   return reader.query.selectFrom('organizations').selectAll().where('id', '=', id).executeTakeFirstOrThrow()
 }
 
-export { usersWithMfa } from './store-user-facts.ts'
-
 function usersOf(reader: Reader, organizationId: OrganizationId) {
   return reader.query.selectFrom('users').selectAll().where('organization_id', '=', organizationId)
 }

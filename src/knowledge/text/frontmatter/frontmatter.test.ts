@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { cleanText, composeText, parseYaml, replaceYaml, splitText, writeHead } from './frontmatter.ts'
+import { cleanText } from '../clean-text.ts'
+import { composeText, parseYaml, replaceYaml, splitText, writeHead } from './frontmatter.ts'
 
 const COFFEE = `---
 title: Coffee Brewing
