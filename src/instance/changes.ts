@@ -1,3 +1,5 @@
+import { auditChange, type Change, type ClientInfo } from '../platform/audit/audit-change.ts'
+import type { Principal } from '../platform/auth/principal.ts'
 import { Announcements } from '../platform/storage/announcements.ts'
 import type { Database, Transaction, WriteOptions } from '../platform/storage/database.ts'
 
@@ -15,5 +17,11 @@ export class InstanceChanges extends Announcements {
     const result = await this.#db.write(work, options)
     await this.settled()
     return result
+  }
+
+  /** Part of every such change: it is written down, and whoever shows what was before is told. */
+  record(tx: Transaction, principal: Principal, change: Change, client?: ClientInfo): Promise<void> {
+    this.announce(tx)
+    return auditChange(tx, principal, change, client)
   }
 }

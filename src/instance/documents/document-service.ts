@@ -1,4 +1,4 @@
-import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
+import type { ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Database, Reader } from '../../platform/storage/database.ts'
@@ -57,8 +57,7 @@ export class DocumentService {
         target: { type: 'instance_documents', id: kind },
         changes: { text: { old: before, new: text } },
       }
-      await auditChange(tx, principal, change, client)
-      changes.announce(tx)
+      await changes.record(tx, principal, change, client)
       return currentDocument(tx, kind)
     })
     return this.#show(document)

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { auditChange, type Change, type ClientInfo } from '../../platform/audit/audit-change.ts'
+import type { Change, ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
@@ -60,7 +60,8 @@ export class TermsService {
       }
       const draft = { text, changelog, effectiveDate: null, publishedAt: null, updatedAt: now }
       const terms = await insertTerms(tx, draft)
-      await this.#audit(tx, principal, 'created', terms, { text: { new: text }, changelog: { new: changelog } }, client)
+      const changes = { text: { new: text }, changelog: { new: changelog } }
+      await this.#options.changes.record(tx, principal, about(terms, 'created', changes), client)
       return terms
     })
   }
@@ -72,7 +73,7 @@ export class TermsService {
       refuseBadTexts({ text, changelog })
       const after = { ...before, text, changelog, updatedAt: now }
       await updateTerms(tx, after)
-      await this.#audit(tx, principal, 'updated', after, changesBetween(before, after), client)
+      await this.#options.changes.record(tx, principal, about(after, 'updated', changesBetween(before, after)), client)
       return after
     })
   }
@@ -81,7 +82,7 @@ export class TermsService {
     await this.#write(async (tx) => {
       const terms = await requireDraft(tx, input.id)
       await deleteTerms(tx, terms.id)
-      await this.#audit(tx, principal, 'deleted', terms, { text: { old: terms.text } }, client)
+      await this.#options.changes.record(tx, principal, about(terms, 'deleted', { text: { old: terms.text } }), client)
       return terms
     })
   }
@@ -99,7 +100,12 @@ export class TermsService {
       await refuseBadDate(tx, effectiveDate, today)
       const after = { ...before, changelog, effectiveDate, publishedAt: now, updatedAt: now }
       await updateTerms(tx, after)
-      await this.#audit(tx, principal, 'published', after, changesBetween(before, after), client)
+      await this.#options.changes.record(
+        tx,
+        principal,
+        about(after, 'published', changesBetween(before, after)),
+        client,
+      )
       return after
     })
   }
@@ -115,19 +121,10 @@ export class TermsService {
     const domain = instanceDomain(await keeper.current(), baseUrl())
     return (terms) => ({ ...terms, content: documentHtml(terms.text, domain) })
   }
+}
 
-  #audit(
-    tx: Transaction,
-    principal: Principal,
-    verb: string,
-    { id }: Terms,
-    changes: Change['changes'],
-    client?: ClientInfo,
-  ): Promise<void> {
-    this.#options.changes.announce(tx)
-    const target = { type: 'instance_terms', id: String(id) }
-    return auditChange(tx, principal, { action: `instance_terms.${verb}`, target, changes }, client)
-  }
+function about({ id }: Terms, verb: string, changes: Change['changes']): Change {
+  return { action: `instance_terms.${verb}`, target: { type: 'instance_terms', id: String(id) }, changes }
 }
 
 async function requireDraft(tx: Transaction, id: number): Promise<Terms> {

@@ -1,4 +1,4 @@
-import { auditChange, type Change, type ClientInfo } from '../../platform/audit/audit-change.ts'
+import type { Change, ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
@@ -44,7 +44,8 @@ export class BlockService {
     return this.#write(async (tx, now) => {
       refuseCovered(domain, rules, await findRuleFor(tx, domain))
       const block = await insertBlock(tx, { domain, ...rules, createdAt: now })
-      await this.#audit(tx, principal, 'created', block, auditedChanges({}, rulesOf(block), domain), client)
+      const changes = auditedChanges({}, rulesOf(block), domain)
+      await this.#options.changes.record(tx, principal, about(block, 'created', changes), client)
       return block
     })
   }
@@ -65,7 +66,7 @@ export class BlockService {
       const changes = auditedChanges(rulesOf(before), rulesOf(after))
       if (Object.keys(changes).length === 0) return before
       await updateBlock(tx, after, now)
-      await this.#audit(tx, principal, 'updated', after, changes, client)
+      await this.#options.changes.record(tx, principal, about(after, 'updated', changes), client)
       return after
     })
   }
@@ -74,7 +75,7 @@ export class BlockService {
     await this.#write(async (tx) => {
       const block = requireBlock(await findBlock(tx, id))
       await deleteBlock(tx, id)
-      await this.#audit(tx, principal, 'deleted', block, lastState(block), client)
+      await this.#options.changes.record(tx, principal, about(block, 'deleted', lastState(block)), client)
     })
   }
 
@@ -82,19 +83,10 @@ export class BlockService {
     const { clock, changes } = this.#options
     return changes.write((tx) => work(tx, clock.now()))
   }
+}
 
-  #audit(
-    tx: Transaction,
-    principal: Principal,
-    verb: string,
-    { id }: DomainBlock,
-    changes: Change['changes'],
-    client?: ClientInfo,
-  ): Promise<void> {
-    this.#options.changes.announce(tx)
-    const target = { type: 'domain_blocks', id: String(id) }
-    return auditChange(tx, principal, { action: `domain_block.${verb}`, target, changes }, client)
-  }
+function about({ id }: DomainBlock, verb: string, changes: Change['changes']): Change {
+  return { action: `domain_block.${verb}`, target: { type: 'domain_blocks', id: String(id) }, changes }
 }
 
 /** The normalised name; 422 for what is none. */

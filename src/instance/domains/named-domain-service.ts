@@ -1,4 +1,4 @@
-import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
+import type { ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
 import { recordNotFound } from '../invalid.ts'
 import { type BlockServiceOptions, readDomain } from './block-service.ts'
@@ -34,8 +34,7 @@ export class NamedDomainService {
       const one = await insertNamedDomain(tx, this.#list, domain, clock.now())
       const target = { type: this.#list, id: String(one.id) }
       const action = `${NOUNS[this.#list]}.created`
-      await auditChange(tx, principal, { action, target, changes: { domain: { new: domain } } }, client)
-      changes.announce(tx)
+      await changes.record(tx, principal, { action, target, changes: { domain: { new: domain } } }, client)
       return one
     })
   }
@@ -49,8 +48,7 @@ export class NamedDomainService {
       await deleteNamedDomain(tx, this.#list, known.id)
       const target = { type: this.#list, id: String(known.id) }
       const action = `${NOUNS[this.#list]}.deleted`
-      await auditChange(tx, principal, { action, target, changes: { domain: { old: domain } } }, client)
-      changes.announce(tx)
+      await changes.record(tx, principal, { action, target, changes: { domain: { old: domain } } }, client)
     })
   }
 }

@@ -1,4 +1,4 @@
-import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
+import type { ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Database } from '../../platform/storage/database.ts'
@@ -40,13 +40,12 @@ export class ImageService {
       const before = (await readImages(tx))[kind]
       await replaceImage(tx, kind, { ...derived, description }, clock.now())
       const after = (await readImages(tx))[kind] as StoredImage
-      changes.announce(tx)
       const target = { type: 'instance_images', id: kind }
       const change = {
         files: { old: namesOf(before), new: namesOf(after) },
         description: { old: before?.description, new: description },
       }
-      await auditChange(tx, principal, { action: 'instance_image.replaced', target, changes: change }, client)
+      await changes.record(tx, principal, { action: 'instance_image.replaced', target, changes: change }, client)
       return after
     })
   }
@@ -57,14 +56,9 @@ export class ImageService {
     await changes.write(async (tx) => {
       const before = (await readImages(tx))[kind]
       if (!(await deleteImage(tx, kind))) return
-      changes.announce(tx)
       const target = { type: 'instance_images', id: kind }
-      await auditChange(
-        tx,
-        principal,
-        { action: 'instance_image.deleted', target, changes: { files: { old: namesOf(before) } } },
-        client,
-      )
+      const change = { files: { old: namesOf(before) } }
+      await changes.record(tx, principal, { action: 'instance_image.deleted', target, changes: change }, client)
     })
   }
 }

@@ -1,4 +1,4 @@
-import { auditChange, type Change, type ClientInfo } from '../../platform/audit/audit-change.ts'
+import type { Change, ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
@@ -35,7 +35,7 @@ export class RuleService {
       }
       const priority = (rules.at(-1)?.priority ?? -1) + 1
       const rule = await insertRule(tx, applyRuleWish({ ...NEW_RULE, priority }, wish), now)
-      await this.#audit(tx, principal, 'created', rule.id, { rule: { new: asText(rule) } }, client)
+      await this.#options.changes.record(tx, principal, about(rule, 'created', { rule: { new: asText(rule) } }), client)
       return rule
     })
   }
@@ -47,7 +47,7 @@ export class RuleService {
       if (asText(before) === asText(after)) return before
       await updateRule(tx, after, now)
       const changes = { rule: { old: asText(before), new: asText(after) } }
-      await this.#audit(tx, principal, 'updated', after.id, changes, client)
+      await this.#options.changes.record(tx, principal, about(after, 'updated', changes), client)
       return after
     })
   }
@@ -56,7 +56,7 @@ export class RuleService {
     await this.#write(async (tx, now) => {
       const rule = await requireRule(tx, input.id)
       await retireRule(tx, input.id, now)
-      await this.#audit(tx, principal, 'deleted', rule.id, { rule: { old: asText(rule) } }, client)
+      await this.#options.changes.record(tx, principal, about(rule, 'deleted', { rule: { old: asText(rule) } }), client)
     })
   }
 
@@ -71,7 +71,12 @@ export class RuleService {
         const priority = order.indexOf(one.id)
         if (one.priority !== priority) await updateRule(tx, { ...one, priority }, now)
       }
-      await this.#audit(tx, principal, 'moved', rule.id, { order: { old: ids, new: order } }, client)
+      await this.#options.changes.record(
+        tx,
+        principal,
+        about(rule, 'moved', { order: { old: ids, new: order } }),
+        client,
+      )
       return { ...rule, priority: order.indexOf(rule.id) }
     })
   }
@@ -80,19 +85,10 @@ export class RuleService {
     const { clock, changes } = this.#options
     return changes.write((tx) => work(tx, clock.now()))
   }
+}
 
-  #audit(
-    tx: Transaction,
-    principal: Principal,
-    verb: string,
-    id: string,
-    changes: Change['changes'],
-    client?: ClientInfo,
-  ): Promise<void> {
-    this.#options.changes.announce(tx)
-    const target = { type: 'instance_rules', id }
-    return auditChange(tx, principal, { action: `instance_rule.${verb}`, target, changes }, client)
-  }
+function about({ id }: StoredRule, verb: string, changes: Change['changes']): Change {
+  return { action: `instance_rule.${verb}`, target: { type: 'instance_rules', id }, changes }
 }
 
 async function requireRule(tx: Transaction, id: number): Promise<StoredRule> {

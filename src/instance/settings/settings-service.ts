@@ -1,4 +1,4 @@
-import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
+import type { ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { maskSecrets } from '../../platform/config/mask-secrets.ts'
@@ -59,8 +59,7 @@ export class SettingsService {
       await writeStored(tx, cipher, stored, next, clock.now())
       const changed = settingChanges(before, after)
       if (changed === undefined) return after
-      await auditChange(tx, principal, { action: 'settings.changed', target: TARGET, changes: changed }, client)
-      changes.announce(tx)
+      await changes.record(tx, principal, { action: 'settings.changed', target: TARGET, changes: changed }, client)
       return after
     })
     return shown(settings)
