@@ -1,13 +1,13 @@
 import type { RoleId } from '../../platform/auth/managed-roles.ts'
 import type { OrganizationId } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
+import { Turns } from '../../platform/clock/turns.ts'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Engine } from '../../platform/storage/engine.ts'
 import type { FoundUsers } from './found-users.ts'
 import { OldSnapshot } from './read-fresh.ts'
 import { eventsBetween, numbersOf, type RecentEvent } from './store-user-changes.ts'
 import { listVersion } from './store-user-list.ts'
-import { Turns } from './turns.ts'
 
 export interface Search {
   key: string
@@ -61,13 +61,8 @@ export class KeptSearches {
   }
 
   /** Whoever wants the same search waits for their turn, so nobody meets one that is just being changed. */
-  async use<T>(reader: Reader, search: Search, work: (found: FoundUsers) => Promise<T>): Promise<T> {
-    const endTurn = await this.#turns.take(search.key)
-    try {
-      return await this.#use(reader, search, work)
-    } finally {
-      endTurn()
-    }
+  use<T>(reader: Reader, search: Search, work: (found: FoundUsers) => Promise<T>): Promise<T> {
+    return this.#turns.run(search.key, () => this.#use(reader, search, work))
   }
 
   async #use<T>(reader: Reader, search: Search, work: (found: FoundUsers) => Promise<T>): Promise<T> {

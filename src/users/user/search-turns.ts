@@ -1,7 +1,7 @@
 import type { Principal } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
+import { Turns } from '../../platform/clock/turns.ts'
 import { StreamSlots } from '../../platform/http/answer/stream-slots.ts'
-import { Turns } from './turns.ts'
 
 export type Caller = Pick<Principal, 'kind' | 'organizationId' | 'userId' | 'credentialId'>
 

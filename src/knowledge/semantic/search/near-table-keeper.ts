@@ -1,4 +1,4 @@
-import { ignoreFailure } from '../../../platform/errors/ignore-failure.ts'
+import { Turns } from '../../../platform/clock/turns.ts'
 import type { NearChunk } from './near-chunk.ts'
 import { ranked, withSpare } from './ranked.ts'
 import type { NearTable } from './store-near-table.ts'
@@ -31,8 +31,7 @@ export class NearTableKeeper {
   readonly #options: Required<NearTableOptions>
   readonly #filling = new Map<string, Promise<void>>()
   readonly #sizes = new Map<string, { seq: number; isForTable: boolean }>()
-  /** One part is taken over at a time, of all projects: each takes memory, and they share a connection. */
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #turns = new Turns()
   #isClosed = false
 
   constructor(options: NearTableOptions) {
@@ -83,7 +82,7 @@ export class NearTableKeeper {
     if (this.#filling.has(name)) return false
     try {
       if (hasWhole(await this.#options.table.state(question), seq)) return true
-      if (await this.#inTurn(() => this.#catchUp(question, seq))) return true
+      if (await this.#catchUp(question, seq)) return true
       this.#fill(name, question)
       return false
     } catch (error) {
@@ -92,14 +91,19 @@ export class NearTableKeeper {
     }
   }
 
-  /** Takes over one part of what changed; whether that was all. Somebody who asked before may have done it already. */
-  async #catchUp(question: VectorQuestion, seq: number): Promise<boolean> {
+  /**
+   * Takes over one part of what changed; whether that was all. One at a time, of all projects: each takes memory, and they share
+   * a connection. Somebody who asked before may have done it already.
+   */
+  #catchUp(question: VectorQuestion, seq: number): Promise<boolean> {
     const { table } = this.#options
-    const state = await table.state(question)
-    if (hasWhole(state, seq)) return true
-    const last = await this.#follow(question, state)
-    await table.setState(question, last ?? endOfChange(seq))
-    return last === null
+    return this.#turns.run('all', async () => {
+      const state = await table.state(question)
+      if (hasWhole(state, seq)) return true
+      const last = await this.#follow(question, state)
+      await table.setState(question, last ?? endOfChange(seq))
+      return last === null
+    })
   }
 
   #fill(name: string, question: VectorQuestion): void {
@@ -108,7 +112,7 @@ export class NearTableKeeper {
     const fill = async () => {
       const seq = await source.changeSeq(question)
       if (seq === null) return
-      while (!this.#isClosed && !(await this.#inTurn(() => this.#catchUp(question, seq))));
+      while (!this.#isClosed && !(await this.#catchUp(question, seq)));
     }
     const filling = fill()
       .catch(onTrouble)
@@ -127,13 +131,6 @@ export class NearTableKeeper {
     if (filled.length > 0) await table.add(question.vector.length, await source.ofNotes(question, filled))
     const last = part.at(-1)
     return last === undefined || (to === notes.length && to < CHANGED_NOTES) ? null : last
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work, work)
-    this.#turn = turn
-    ignoreFailure(turn, 'told to who waits for it')
-    return turn
   }
 }
 

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { Turns } from '../../../platform/clock/turns.ts'
 import { BestPlaces } from './best-places.ts'
 import type { NearChunk } from './near-chunk.ts'
 import { ranked, similarity, withSpare } from './ranked.ts'
@@ -39,7 +40,7 @@ export class VectorKeeper {
   readonly #arena: VectorArena
   readonly #mostBlocks: number
   readonly #kept = new Map<string, Kept>()
-  readonly #turns = new Map<string, Promise<unknown>>()
+  readonly #turns = new Turns()
   #uses = 0
 
   constructor(source: VectorSource, maxBytes: number) {
@@ -63,16 +64,9 @@ export class VectorKeeper {
   }
 
   /** Questions to one copy are answered one after the other. */
-  async nearest(question: VectorQuestion, mayGoOn: MayGoOn): Promise<NearChunk[]> {
+  nearest(question: VectorQuestion, mayGoOn: MayGoOn): Promise<NearChunk[]> {
     const name = `${question.projectId} ${question.modelId}`
-    const work = () => this.#answer(name, question, mayGoOn)
-    const turn = (this.#turns.get(name) ?? Promise.resolve()).then(work, work)
-    this.#turns.set(name, turn)
-    try {
-      return await turn
-    } finally {
-      if (this.#turns.get(name) === turn) this.#turns.delete(name)
-    }
+    return this.#turns.run(name, () => this.#answer(name, question, mayGoOn))
   }
 
   async #answer(name: string, question: VectorQuestion, mayGoOn: MayGoOn): Promise<NearChunk[]> {
