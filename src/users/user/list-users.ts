@@ -69,7 +69,7 @@ export class UserLister {
     this.#db = db
     // Numbers of audit events are given out before the commit on PostgreSQL, so one may appear behind a later one.
     const maxAgeMs = db.engine === 'sqlite' ? Number.POSITIVE_INFINITY : 1_000
-    this.#counts = new VersionCache({ clock, maxAgeMs, maxSize: CACHED_COUNTS })
+    this.#counts = new VersionCache({ clock, maxAgeMs, mostKept: CACHED_COUNTS })
     this.#turns = new SearchTurns(clock)
     this.#search = new UserSearch({ engine: db.engine, clock, limits, onUnindexed })
     this.#step = limits.stepRows ?? STEP_PLACES

@@ -2,8 +2,7 @@ import type { Clock } from '../../platform/clock/clock.ts'
 
 export interface VersionCacheOptions {
   clock: Clock
-  /** Of what is kept, by the sizes given. */
-  maxSize: number
+  mostKept: number
   /** Where a version can come late (commits of several processes), what is kept must not grow old. */
   maxAgeMs: number
 }
@@ -14,56 +13,39 @@ export interface VersionCacheOptions {
  */
 export class VersionCache<T> {
   readonly #options: VersionCacheOptions
-  readonly #kept = new Map<string, { value: T; size: number; version: number; readAt: number }>()
+  readonly #kept = new Map<string, { value: T; version: number; readAt: number }>()
   readonly #underWay = new Map<string, Promise<T>>()
-  #size = 0
 
   constructor(options: VersionCacheOptions) {
     this.#options = options
   }
 
-  peek(key: string, version: number): T | undefined {
-    const entry = this.#kept.get(key)
-    if (entry === undefined) return undefined
-    if (entry.version !== version || this.#options.clock.elapsedMs() - entry.readAt > this.#options.maxAgeMs) {
-      this.#drop(key)
-      return undefined
-    }
-    // Last in the map means used last; the first is the one to drop.
-    this.#kept.delete(key)
-    this.#kept.set(key, entry)
-    return entry.value
-  }
-
-  get(key: string, version: number, make: () => Promise<T>, sizeOf: (value: T) => number = () => 1): Promise<T> {
-    const value = this.peek(key, version)
-    if (value !== undefined) return Promise.resolve(value)
+  get(key: string, version: number, make: () => Promise<T>): Promise<T> {
+    const kept = this.#fresh(key, version)
+    if (kept !== undefined) return Promise.resolve(kept.value)
     const name = `${version} ${key}`
     const underWay = this.#underWay.get(name)
     if (underWay !== undefined) return underWay
     const readAt = this.#options.clock.elapsedMs()
     const making = make()
-      .then((made) => {
-        this.#keep(key, { value: made, size: sizeOf(made), version, readAt })
-        return made
+      .then((value) => {
+        this.#kept.set(key, { value, version, readAt })
+        for (const oldest of this.#kept.keys()) if (this.#kept.size > this.#options.mostKept) this.#kept.delete(oldest)
+        return value
       })
       .finally(() => this.#underWay.delete(name))
     this.#underWay.set(name, making)
     return making
   }
 
-  #keep(key: string, entry: { value: T; size: number; version: number; readAt: number }): void {
-    this.#drop(key)
-    this.#kept.set(key, entry)
-    this.#size += entry.size
-    for (const oldest of this.#kept.keys()) {
-      if (this.#size <= this.#options.maxSize) return
-      this.#drop(oldest)
-    }
-  }
-
-  #drop(key: string): void {
-    this.#size -= this.#kept.get(key)?.size ?? 0
+  #fresh(key: string, version: number): { value: T } | undefined {
+    const entry = this.#kept.get(key)
     this.#kept.delete(key)
+    const { clock, maxAgeMs } = this.#options
+    if (entry === undefined || entry.version !== version || clock.elapsedMs() - entry.readAt > maxAgeMs)
+      return undefined
+    // Last in the map means used last; the first is the one to drop.
+    this.#kept.set(key, entry)
+    return entry
   }
 }
