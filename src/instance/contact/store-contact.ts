@@ -7,11 +7,6 @@ import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import '../tables.ts'
 import { accountNameOf, contactKey, numberedName } from './account-name.ts'
 
-export type ContactRow = Pick<
-  Selectable<UsersTable>,
-  'id' | 'handle_key' | 'email_key' | 'name' | 'title' | 'status' | 'service_account' | 'anonymized_at' | 'created_at'
->
-
 const COLUMNS = [
   'id',
   'handle_key',
@@ -23,6 +18,8 @@ const COLUMNS = [
   'anonymized_at',
   'created_at',
 ] as const
+
+export type ContactRow = Pick<Selectable<UsersTable>, (typeof COLUMNS)[number]>
 
 export async function findUserRow(reader: Reader, id: UserId): Promise<ContactRow | undefined> {
   return reader.query.selectFrom('users').select(COLUMNS).where('id', '=', id).executeTakeFirst()

@@ -9,12 +9,6 @@ import { cutColumn } from '../note/store-shown.ts'
 import '../tables.ts'
 import { numbersIn } from '../../platform/storage/json-list.ts'
 
-/** A note as context shows it, without its text. */
-export type ContextNote = Pick<
-  Note,
-  'id' | 'external_id' | 'title' | 'permalink' | 'file_path' | 'note_type' | 'size' | 'created_at' | 'updated_at'
->
-
 const NOTE_COLUMNS = [
   'id',
   'external_id',
@@ -26,6 +20,9 @@ const NOTE_COLUMNS = [
   'created_at',
   'updated_at',
 ] as const
+
+/** A note as context shows it, without its text. */
+export type ContextNote = Pick<Note, (typeof NOTE_COLUMNS)[number]>
 
 const byIds = statement<{ projectId: number; ids: string }, ContextNote>(
   (_query, p, engine) => sql`

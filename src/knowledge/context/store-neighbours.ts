@@ -6,22 +6,10 @@ import { type Statement, statement } from '../../platform/storage/statement.ts'
 import { cutColumn } from '../note/store-shown.ts'
 import type { RelationsTable } from '../tables.ts'
 
-/** A relation with both ends, before the notes are known. */
-export type RelationEdge = Pick<
-  RelationsTable,
-  'from_id' | 'position' | 'relation_type' | 'to_id' | 'to_name' | 'context' | 'anchor' | 'display'
->
+const COLUMNS = ['from_id', 'position', 'relation_type', 'to_id', 'to_name', 'context', 'anchor', 'display'] as const
 
-const COLUMNS = [
-  'from_id',
-  'position',
-  'relation_type',
-  'to_id',
-  'to_name',
-  'context',
-  'anchor',
-  'display',
-] as const satisfies readonly (keyof RelationEdge)[]
+/** A relation with both ends, before the notes are known. */
+export type RelationEdge = Pick<RelationsTable, (typeof COLUMNS)[number]>
 
 const LONG: readonly string[] = ['relation_type', 'context', 'display'] satisfies (keyof RelationEdge)[]
 const columns = sql.join(

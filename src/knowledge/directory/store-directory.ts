@@ -35,12 +35,9 @@ export function pathRowsFrom(reader: Reader, input: PathsInput, withDetails: boo
   return reader.run(withDetails ? pathsWithDetails : paths, input)
 }
 
-export type FileRow = Pick<
-  Note,
-  'id' | 'external_id' | 'title' | 'note_type' | 'permalink' | 'file_path' | 'updated_at'
->
-
 const FILE_COLUMNS = ['id', 'external_id', 'title', 'note_type', 'permalink', 'file_path', 'updated_at'] as const
+
+export type FileRow = Pick<Note, (typeof FILE_COLUMNS)[number]>
 
 const filesInRange = statement<PathRange & { projectId: number }, FileRow>((query, p) =>
   query

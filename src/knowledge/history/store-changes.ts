@@ -7,18 +7,8 @@ import { statement } from '../../platform/storage/statement.ts'
 import type { Note, Project } from '../note/note.ts'
 import type { NoteChange, NoteChangesTable } from '../tables.ts'
 
-interface NewChange {
-  project_id: number
-  external_id: string
-  change: NoteChange
-  version: number
-  file_path: string
-  changed_at: Micros
-  changed_by: string | null
-}
-
 // A new number every time: whoever has read up to the old one is told again.
-const upsertChange = statement<NewChange>((_query, p, engine) => {
+const upsertChange = statement<Omit<RecordedChange, 'seq'>>((_query, p, engine) => {
   const columns = sql.raw('note_changes (project_id, external_id, change, version, file_path, changed_at, changed_by)')
   const values = sql`(${p('project_id')}, ${p('external_id')}, ${p('change')}, ${p('version')}, ${p('file_path')},
     ${p('changed_at')}, ${p('changed_by')})`

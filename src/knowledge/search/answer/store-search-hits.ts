@@ -10,21 +10,9 @@ import { cutColumn } from '../../note/store-shown.ts'
 import '../../tables.ts'
 import type { RelationsTable } from '../../tables.ts'
 
-export type HitNote = Pick<
-  Note,
-  'id' | 'external_id' | 'title' | 'permalink' | 'file_path' | 'metadata' | 'size' | 'updated_at'
->
+const NOTE_COLUMNS = ['id', 'external_id', 'title', 'permalink', 'file_path', 'metadata', 'size', 'updated_at'] as const
 
-const NOTE_COLUMNS = [
-  'id',
-  'external_id',
-  'title',
-  'permalink',
-  'file_path',
-  'metadata',
-  'size',
-  'updated_at',
-] as const satisfies readonly (keyof HitNote)[]
+export type HitNote = Pick<Note, (typeof NOTE_COLUMNS)[number]>
 
 const notesByIds = statement<{ projectId: number; ids: string }, HitNote>(
   (_query, p, engine) => sql`
