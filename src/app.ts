@@ -18,7 +18,7 @@ import { DenialRecorder } from './platform/audit/denials.ts'
 import { scheduleAuditRetention } from './platform/audit/retention.ts'
 import { DatabaseAuthenticator } from './platform/auth/authenticator.ts'
 import { IdentityChanges } from './platform/auth/identity-changes.ts'
-import { type Clock, settlesWithin } from './platform/clock/clock.ts'
+import { type Clock, SystemClock, settlesWithin } from './platform/clock/clock.ts'
 import { AppError } from './platform/errors/app-error.ts'
 import { hostAndPort } from './platform/http/connection/host-and-port.ts'
 import { closeGracefully, listen } from './platform/http/connection/listen.ts'
@@ -53,6 +53,8 @@ import { countRegistrations, countUsers, LONGEST_LABEL, mintSetupLink, registerU
 import { VERSION } from './version.ts'
 
 const CLOSE_MS = 3_000
+const LEFT_BEHIND =
+  'the clock of this machine was set back by more than a minute, which this server does not follow: restart it'
 // A translation service is named by the operator and often stands beside this server.
 const EVERYWHERE = createIpFilter(['0.0.0.0/0', '::/0'])
 
@@ -88,6 +90,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const db = starting.use(await prepareStorage(options, starting))
   const time = databaseTime(db, clock, named(log, 'clock'))
   await time?.begin()
+  if (clock instanceof SystemClock) clock.onLeftBehind = () => named(log, 'clock').error(LEFT_BEHIND)
   await firstStart({ db, clock, log: named(log, 'start'), settings, mode })
   const cipher = await openCipher({ db, clock, encryptionKey: settings.auth.encryption_key })
 

@@ -64,6 +64,26 @@ describe('the clock of the system', () => {
     assert.equal(nowMs(), 2_000)
   })
 
+  test('says once that it was left behind, and again after the two agreed meanwhile', () => {
+    const { clock, pass, set } = machine()
+    let told = 0
+    clock.onLeftBehind = () => told++
+    set(2 * HOUR_MS)
+    clock.now()
+    set(-30_000)
+    clock.now()
+    assert.equal(told, 0)
+    for (let times = 1; times <= 2; times++) {
+      set(-HOUR_MS)
+      clock.now()
+      pass(1_000)
+      clock.now()
+      assert.equal(told, times)
+      set(HOUR_MS)
+      clock.now()
+    }
+  })
+
   test('goes by the time it is told, at the beginning also back to it, whatever the machine says', () => {
     const { clock, nowMs, pass, set } = machine()
     assert.equal(nowMs(), 0)

@@ -52,6 +52,9 @@ export class SystemClock implements Clock {
   #machineOriginMs = 0
   /** The machine's clock was set, or the machine slept: whoever tells the time should do so again. */
   onJump: () => void = () => {}
+  /** While it is not told the time: the machine's clock was set back too far to be followed, and this one is ahead. Once each time. */
+  onLeftBehind: () => void = () => {}
+  #isAhead = false
 
   constructor(machine: MachineTime = THIS_MACHINE) {
     this.#machine = machine
@@ -61,7 +64,7 @@ export class SystemClock implements Clock {
   now(): Micros {
     const elapsedMs = this.#machine.elapsedMs()
     const machineOriginMs = this.#machine.wallMs() - elapsedMs
-    if (!this.#isTold) this.#follow(machineOriginMs)
+    if (!this.#isTold) this.#followMachine(machineOriginMs)
     else if (Math.abs(machineOriginMs - this.#machineOriginMs) > TOLERATED_MS) {
       this.#machineOriginMs = machineOriginMs
       this.onJump()
@@ -91,6 +94,12 @@ export class SystemClock implements Clock {
   /** The same later on. False when that is too long ago to go back to. */
   correct(nowMs: number): boolean {
     return this.#follow(nowMs - this.#machine.elapsedMs())
+  }
+
+  #followMachine(originMs: number): void {
+    const wasAhead = this.#isAhead
+    this.#isAhead = !this.#follow(originMs)
+    if (this.#isAhead && !wasAhead) this.onLeftBehind()
   }
 
   #follow(originMs: number): boolean {
