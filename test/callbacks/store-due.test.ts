@@ -19,6 +19,7 @@ import { eachDatabase } from '../support/each-database.ts'
 import { addDestinations, fillRuns, type SampleRow } from './store-rows.ts'
 import { live, RETRYABLE, SHARED, settlementOf, start, startMany, store } from './store-world.ts'
 
+const HOUR = 3_600_000_000
 const DESTINATIONS = 6
 const time = fc.integer({ min: 1, max: 12 })
 const ORDINARY = { next: null, deadline: null }
@@ -221,6 +222,21 @@ eachDatabase('what is due', ({ open, openAgain, engine }) => {
     assert.equal(await db.write((tx) => clampDue(tx, 2_000)), 1)
     assert.equal((await take(db, plain.destinationId, 2_000)).length, 2)
     assert.equal(await nextDue(db, 2_000), 9_500)
+  })
+
+  test('what was put off before the clock was set back by hours is put off as long from now on', {
+    skip: engine === 'postgres',
+  }, async () => {
+    const db = await open()
+    const [ahead, now] = [9 * HOUR, 2 * HOUR]
+    const runs = await startMany(db, [{ at: ahead }, { at: ahead }, { at: now }])
+    for (const [index, failedAt] of [ahead, now, now].entries()) {
+      await live(db, runs[index] as StoredRun, [RETRYABLE, failedAt])
+    }
+    const due = async () => times(await backoffsDue(db, 99 * HOUR, 9))
+    assert.deepEqual(await due(), [now + 10, now + 10, ahead + 10])
+    assert.equal(await db.write((tx) => clampDue(tx, now)), 1)
+    assert.deepEqual(await due(), [now + 10, now + 10, now + 10])
   })
 
   test('counting what waits ends at a number that says "more"', async () => {

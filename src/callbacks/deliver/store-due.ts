@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
-import type { Micros } from '../../platform/clock/clock.ts'
+import { MICROS_PER_SECOND, type Micros } from '../../platform/clock/clock.ts'
 import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
 import { numbersIn } from '../../platform/storage/json-list.ts'
 import { statement } from '../../platform/storage/statement.ts'
@@ -206,12 +206,26 @@ const clampRows = statement<{ now: Micros }>(
       and next_attempt_at is null`,
 )
 
+// Few runs are put off for longer, so few are looked at.
+const LONG_BACKOFF = 3_600 * MICROS_PER_SECOND
+const BACKOFF = sql`due_at - last_attempt_completed_at`
+
+// Where the attempt ended before the clock was set back. Of one that ended since, the times of its run may still lie ahead.
+const clampBackoffs = statement<{ now: Micros; late: Micros }>(
+  (_query, p) => sql`
+    update callback_runs set due_at = ${p('now')} + ${BACKOFF}, next_attempt_at = ${p('now')} + ${BACKOFF}
+    where state = ${BACKING_OFF} and due_at > ${p('late')} and last_attempt_completed_at > ${p('now')} and ${BACKOFF} > 0`,
+)
+
 /**
  * To be called once before the first look. The clock may have been set back since the last process ended: what was due then
- * is due now, and nobody would be woken for it. On PostgreSQL other processes are at work, who look all the time.
+ * is due now, and nobody would be woken for it; what was put off is put off as long from now on, where it would wait for more
+ * than an hour. On PostgreSQL other processes are at work, who look all the time.
  */
 export async function clampDue(tx: Transaction, now: Micros): Promise<number> {
-  return tx.engine === 'sqlite' ? tx.change(clampRows, { now }) : 0
+  if (tx.engine === 'postgres') return 0
+  const backoffs = await tx.change(clampBackoffs, { now, late: now + LONG_BACKOFF })
+  return backoffs + (await tx.change(clampRows, { now }))
 }
 
 /** Counting ends here: more is shown as "more than". */

@@ -276,5 +276,10 @@ test('the times of a run never go back, whatever the clock of another process sa
   assert.equal(changedBy(tried, EVENTS.succeeded, behind).record.closedAt, tried.lastAttemptCompletedAt)
   const { record } = changedBy(tried, EVENTS.failed, behind)
   assert.equal(record.lastAttemptCompletedAt, tried.lastAttemptCompletedAt)
-  assert.equal(record.nextAttemptAt, tried.lastAttemptCompletedAt + 7.2 * SECOND)
+})
+
+test('the next attempt is put off from now on, also of a run that began before the clock was set back', () => {
+  const now = T0 - 3600 * SECOND
+  const { record } = changedBy(tried, EVENTS.failed, { ...context, now })
+  assert.equal(record.nextAttemptAt, now + 7.2 * SECOND)
 })

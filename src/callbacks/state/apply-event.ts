@@ -57,8 +57,9 @@ function failAttempt(record: RunRecord, event: EventOf<'attempt_failed'>, contex
   if (!event.isRetryable) return changed('fail', closed(after, 'FAILED', now), failures)
   const policy = withGiven(retry, record.retryPolicy)
   if (isLastAttempt(after.attempt, policy)) return changed('use_up_attempts', closed(after, 'FAILED', now), failures)
-  // A time beyond the deadline is stored as it is: the deadline simply comes first.
-  const at = latest(record, now) + retryDelayMicros(after.attempt, policy, chance, event.retryAfterMicros)
+  // A time beyond the deadline is stored as it is: the deadline simply comes first. From now on, not from the times of the run, which lie
+  // ahead where the clock was set back since it began.
+  const at = now + retryDelayMicros(after.attempt, policy, chance, event.retryAfterMicros)
   return changed('back_off', { ...after, state: 'BACKING_OFF', nextAttemptAt: at }, failures)
 }
 
