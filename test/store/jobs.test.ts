@@ -50,6 +50,34 @@ eachDatabase('durable jobs', ({ open }) => {
     )
   })
 
+  it('what waits since before the clock was set back waits as long as it was to, from the next start on', async () => {
+    const db = await open()
+    const ahead = jobBench(db, { clock: new FakeClock('2031-01-01T00:00:00Z') })
+    ahead.engine.register(PLAIN, async () => {
+      throw new RetryLater('busy', 5_000)
+    })
+    await ahead.add({ kind: PLAIN, payload: 1 })
+    await ahead.turn()
+    await ahead.add({ kind: PLAIN, payload: 2 })
+    await ahead.add({ kind: PLAIN, payload: 3, dueAt: ahead.later(60_000) })
+    const bench = jobBench(db)
+    const seen = recording(PLAIN, bench.engine)
+    for (const [passedMs, expected] of [
+      [0, [2]],
+      [4_900, [2]],
+      [200, [2, 1]],
+      [54_000, [2, 1]],
+      [1_000, [2, 1, 3]],
+    ] as const) {
+      await bench.clock.advance(passedMs)
+      await bench.turn()
+      assert.deepEqual(
+        seen.map((job) => job.payload),
+        expected,
+      )
+    }
+  })
+
   it('tries a failing job again with growing delays, then keeps it as dead with its last error', async () => {
     const bench = jobBench(await open())
     const kind = jobKind<null>('failing', { maxAttempts: 3, backoff: { initialMs: 1_000, jitter: 0 } })

@@ -12,7 +12,7 @@ import { LeaseKeeper } from './lease-keeper.ts'
 import { type Outcome, outcomeOfLostLease } from './outcome.ts'
 import { ensureRecurring, type Recurring, recurringHandler, recurringKind } from './recurring.ts'
 import { Settler } from './settler.ts'
-import { type ClaimedRow, claimJobs, expiredLeases, upcomingJobs } from './store.ts'
+import { bringForward, type ClaimedRow, claimJobs, expiredLeases, upcomingJobs } from './store.ts'
 import { type JobStatistics, jobStatistics } from './store-statistics.ts'
 
 /*
@@ -308,13 +308,12 @@ export class JobEngine {
   async #prepare(): Promise<void> {
     if (this.#options.alone) while ((await this.#recover(NEVER)) === LARGEST_RECOVERY);
     const now = this.#clock.now()
-    const recurring = [...this.#lanes.values()].filter((lane) => lane.dueWithinMs !== null)
-    if (recurring.length > 0) {
-      await this.#db.write(async (tx) => {
-        for (const { kind, dueWithinMs } of recurring)
-          await ensureRecurring(tx, kind as JobKind<null>, dueWithinMs as number, now)
-      })
-    }
+    const kinds = JSON.stringify([...this.#lanes.keys()])
+    await this.#db.write(async (tx) => {
+      await tx.change(bringForward, { kinds, now })
+      for (const { kind, dueWithinMs } of this.#lanes.values())
+        if (dueWithinMs !== null) await ensureRecurring(tx, kind as JobKind<null>, dueWithinMs, now)
+    })
     this.#prepared = true
   }
 

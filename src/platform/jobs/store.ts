@@ -89,6 +89,20 @@ function insertWaiting(onJoin: 'overwrite' | 'yield') {
 export const insertOverwriting = insertWaiting('overwrite')
 export const insertYielding = insertWaiting('yield')
 
+/**
+ * Jobs of the given kinds (a JSON array) that were put in line by a clock which was ahead, and has been set back since: they wait from
+ * now on for as long as they were to.
+ */
+export const bringForward = statement<{ kinds: string; now: Micros }>((query, p, engine) =>
+  query
+    .updateTable('jobs')
+    .set({ due_at: sql`due_at - changed_at + ${p('now')}`, changed_at: p('now') })
+    .where('state', '=', inState('waiting'))
+    .where(sql<boolean>`kind in (select list.value from ${listOf(p('kinds'), engine)})`)
+    .where('due_at', '>', p('now'))
+    .where('changed_at', '>', p('now')),
+)
+
 export interface Upcoming {
   kind: string
   /** When the first waiting job is due, which may be in the past. */
