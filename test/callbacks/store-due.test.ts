@@ -214,19 +214,18 @@ eachDatabase('what is due', ({ open, openAgain, engine }) => {
     assert.equal(await give('first'), 0)
   })
 
-  test('what was due before the clock was set back is due now', { skip: engine === 'postgres' }, async () => {
+  test('what was due before the clock was set back is due now, except what another process has taken', async () => {
     const db = await open()
     const [plain, delayed] = await startMany(db, [{ at: 9_000 }, { at: 9_000, startDelayMicros: 500 }, { at: 1_000 }])
     assert.ok(plain && delayed)
     assert.equal((await take(db, plain.destinationId, 2_000)).length, 1)
     assert.equal(await db.write((tx) => clampDue(tx, 2_000)), 1)
-    assert.equal((await take(db, plain.destinationId, 2_000)).length, 2)
-    assert.equal(await nextDue(db, 2_000), 9_500)
+    assert.equal((await take(db, plain.destinationId, 2_000)).length, engine === 'sqlite' ? 2 : 1)
+    // Those that were taken are leased until 2,100.
+    assert.equal(await nextDue(db, 2_100), 9_500)
   })
 
-  test('what was put off before the clock was set back by hours is put off as long from now on', {
-    skip: engine === 'postgres',
-  }, async () => {
+  test('what was put off before the clock was set back by hours is put off as long from now on', async () => {
     const db = await open()
     const [ahead, now] = [9 * HOUR, 2 * HOUR]
     const runs = await startMany(db, [{ at: ahead }, { at: ahead }, { at: now }])

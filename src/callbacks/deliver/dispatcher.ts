@@ -107,7 +107,7 @@ export class Dispatcher implements Worker {
     const { db, clock } = this.#options
     const unsubscribe = db.subscribe(STOPPED, (text) => this.#hearStopped(text))
     try {
-      await db.write((tx) => clampDue(tx, clock.now()))
+      await db.write((tx) => clampDue(tx, clock.now()), { isolation: 'read committed' })
       // Overdue timeouts come before overdue attempts.
       await this.#timekeeper.start()
       await this.#findDestinations(true)

@@ -198,12 +198,13 @@ export async function nextDue(reader: Reader, after: Micros): Promise<Micros | n
   return row?.at ?? null
 }
 
+// On SQLite nobody has taken anything before the first look, whatever a dump of another server says.
 const clampRows = statement<{ now: Micros }>(
-  (_query, p) => sql`
+  (_query, p, engine) => sql`
     ${waitingBehind(sql.lit(0))}
     update callback_runs set due_at = ${p('now')}
     where state = ${SCHEDULED} and destination_id in (select id from waiting) and due_at > ${p('now')}
-      and next_attempt_at is null`,
+      and next_attempt_at is null ${engine === 'sqlite' ? sql`` : sql`and lease_owner is null`}`,
 )
 
 // Few runs are put off for longer, so few are looked at.
@@ -220,10 +221,9 @@ const clampBackoffs = statement<{ now: Micros; late: Micros }>(
 /**
  * To be called once before the first look. The clock may have been set back since the last process ended: what was due then
  * is due now, and nobody would be woken for it; what was put off is put off as long from now on, where it would wait for more
- * than an hour. On PostgreSQL other processes are at work, who look all the time.
+ * than an hour. What another process has taken stays with it. On PostgreSQL `read committed` is enough.
  */
 export async function clampDue(tx: Transaction, now: Micros): Promise<number> {
-  if (tx.engine === 'postgres') return 0
   const backoffs = await tx.change(clampBackoffs, { now, late: now + LONG_BACKOFF })
   return backoffs + (await tx.change(clampRows, { now }))
 }
