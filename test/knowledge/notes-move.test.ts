@@ -34,6 +34,15 @@ describe('PUT /entities/{id}/move', () => {
     assert.deepEqual([free.file_path, free.permalink], ['from/Moving.md', 'main/from/moving-1'])
   })
 
+  test('is not hidden by a cache, which would ask by the tag that stays', async () => {
+    const { external_id: id, checksum } = await notes.create({ title: 'Kept', directory: 'from' })
+    await notes.move(id, 'to/Kept.md', 200)
+    const { headers } = await notes.api.get(`${notes.base}/entities/${id}`, 200)
+    assert.equal(headers.get('cache-control'), 'private, no-store')
+    const own = { 'if-none-match': `"${checksum}"` }
+    await notes.api.get(`${notes.base}/entities/${id}`, 304, { headers: own })
+  })
+
   test('completes what the caller leaves out', async () => {
     const { external_id: id } = await notes.create({ title: 'Completed', directory: 'c' })
     const path = async (destination: string) => (await notes.move(id, destination, 200)).body.file_path

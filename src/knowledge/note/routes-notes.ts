@@ -66,6 +66,8 @@ export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
     summary: 'Get a note',
     description: 'With its text, its observations, and its relations in both directions.',
     ...READ,
+    // The tag is of the text alone: a cache that asks by it would be told that a note is unchanged whose path or links are others.
+    cacheControl: 'private, no-store',
     sends: ['ETag'],
     schema: { params: NotePath, response: { 200: EntityDocument } },
     async handler(request, reply) {
