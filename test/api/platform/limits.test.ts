@@ -219,6 +219,13 @@ test('pipelined requests are answered in order, also when the last one is broken
   assert.deepEqual(statuses, ['200', '200', '404', '400'])
 })
 
+test('a body that is no JSON ends its request, not the connection', async () => {
+  await using platform = await startPlatform({ routes: waitingRoute(gate()) })
+  const next = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'
+  const received = await exchange(platform.port, `${HEAD}Content-Length: 1\r\n\r\n{${next}`)
+  assert.deepEqual(received.match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 400', 'HTTP/1.1 200'])
+})
+
 test('a request that is being worked on is answered before the broken or late one behind it', async () => {
   for (const [behind, status] of [
     [`${HEAD}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, '400'],
