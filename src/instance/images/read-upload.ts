@@ -1,6 +1,7 @@
 import { MIMEType } from 'node:util'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../platform/errors/app-error.ts'
+import { takeEmptyBody } from '../../platform/http/input/empty-body.ts'
 import { invalidField } from '../invalid.ts'
 import type { Upload } from './image-service.ts'
 
@@ -20,6 +21,7 @@ export const UPLOAD_FORMS = {
 export function uploadScope(server: FastifyInstance, register: (scope: FastifyInstance) => void): void {
   server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', takeEmptyBody)
     scope.addContentTypeParser([...IMAGE_TYPES, FORM], { parseAs: 'buffer' }, (_request, body, parsed) => {
       parsed(null, body)
     })

@@ -16,6 +16,7 @@ import { createNodeServer } from './connection/node-server.ts'
 import { requestIdFor } from './connection/request-id.ts'
 import { type HttpRequest, HttpResponse, type RouteLabel } from './connection/response.ts'
 import { answerError } from './failure/error-handler.ts'
+import { takeEmptyBody } from './input/empty-body.ts'
 import { JSON_TYPES, parseJsonBody } from './input/json-body.ts'
 import type { JsonSchema } from './input/problem-texts.ts'
 import { SchemaCheck } from './input/schema-check.ts'
@@ -90,6 +91,7 @@ function unknownRouteHooks(platform: HttpPlatform, label: RouteLabel): Record<st
 
 function readBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', takeEmptyBody)
   server.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
     const coding = request.headers['content-encoding']
     if (coding !== undefined && coding !== 'identity') {

@@ -185,6 +185,16 @@ test('bodies come in two media types, also with DELETE, and answers in the one t
   assert.equal((await fetch(`${platform.url}/api/v2/things/1`, compressed)).status, 415)
 })
 
+test('an empty body is none, whatever type it is said to have', async () => {
+  await using platform = await startPlatform({ routes: (server) => echo(server, { method: 'POST', access: 'public' }) })
+  const url = `${platform.url}/api/v2/things/1`
+  for (const type of ['application/x-www-form-urlencoded', 'text/plain', 'application/json']) {
+    const init = { method: 'POST', headers: { 'content-type': type } }
+    assert.equal((await fetch(url, { ...init, body: '' })).status, 200, type)
+    if (type !== 'application/json') assert.equal((await fetch(url, { ...init, body: '{}' })).status, 415, type)
+  }
+})
+
 test('HEAD is served wherever GET is, a trailing slash is ignored, and aliases answer alike', async () => {
   await using platform = await startPlatform({
     routes: (server) => echo(server, { access: 'public', url: '/api/v2/things', aliases: ['/api/v2/things.json'] }),
