@@ -170,6 +170,7 @@ test('requests that the parser refuses are answered in the shape of their path',
       { detail: 'The request headers are too large' },
     ],
     [`GET /api/v2/${'u'.repeat(9000)}`, 414, { errors: ['The request address is too long'] }],
+    [`GET /v2/${'u'.repeat(9000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 414, { detail: 'The request address is too long' }],
     [`GET /v2/${'u'.repeat(3500)} HTTP/1.1\r\nHost: x\r\n\r\n`, 414, { detail: 'The request address is too long' }],
     ['GET /namespaces/x HTTP/1.1\r\n\r\n', 400, { code: 3, message: 'The Host header is missing', details: [] }],
     [

@@ -13,6 +13,8 @@ import { CORS_HEADERS, isSharedAcrossOrigins, PLAIN_HEADERS } from './header-blo
 interface ParserError extends Error {
   code?: string
   rawPacket?: Buffer
+  /** Of the packet. */
+  bytesParsed?: number
 }
 
 type HttpSocket = Socket & { _httpMessage?: ServerResponse<IncomingMessage> | null }
@@ -57,7 +59,7 @@ function toClientError(error: ParserError): AppError {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new AppError('request_timeout', 'The request did not arrive in time')
     case 'HPE_HEADER_OVERFLOW':
-      return endsInRequestLine(error.rawPacket)
+      return isInRequestLine(error)
         ? new AppError('uri_too_long', 'The request address is too long')
         : new AppError('headers_too_large', 'The request headers are too large')
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
@@ -68,6 +70,8 @@ function toClientError(error: ParserError): AppError {
 }
 
 /** The head overflowed before its first line was over. */
-function endsInRequestLine(packet: Buffer | undefined): boolean {
-  return packet !== undefined && /^[A-Z]{1,20} \//.test(packet.toString('latin1', 0, 22)) && !packet.includes('\r\n')
+function isInRequestLine({ rawPacket: packet, bytesParsed = 0 }: ParserError): boolean {
+  if (packet === undefined || !/^[A-Z]{1,20} \//.test(packet.toString('latin1', 0, 22))) return false
+  const end = packet.indexOf('\r\n')
+  return end === -1 || bytesParsed < end
 }
