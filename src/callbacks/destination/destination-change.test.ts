@@ -64,6 +64,14 @@ test('a destination has one spelling, and is nothing but scheme, host and port',
   }
 })
 
+test('a destination is no longer than one may be once its letters are those of a host name', () => {
+  const letters = Array.from({ length: 900 }, (_, at) => String.fromCodePoint(0x4e00 + ((at * 7_919) % 20_000)))
+  assert.throws(
+    () => readDestinationName(`https://${letters.join('')}.example`),
+    /destination must be the scheme and host/,
+  )
+})
+
 test('the place in the list of destinations comes back, and nothing else is taken for one', () => {
   const destination = 'https://münchen.example:8443'
   assert.equal(readDestinationToken(destinationToken(destination)), destination)

@@ -6,8 +6,10 @@ import { destinationOf, LONGEST_DESTINATION } from './destination-of.ts'
 export function readDestinationName(text: string): string {
   const { target } = text.length > LONGEST_DESTINATION ? { target: undefined } : readTarget(text)
   const isBare = target?.requestPath === '/' && target.url.hash === '' && !target.hasCredentials
-  if (target === undefined || !isBare) {
+  const name = isBare ? destinationOf(target) : ''
+  // As it is kept: letters of other scripts become several characters each.
+  if (name === '' || name.length > LONGEST_DESTINATION) {
     throw invalid('destination must be the scheme and host of an address, and its port if it has one')
   }
-  return destinationOf(target)
+  return name
 }
