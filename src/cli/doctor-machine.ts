@@ -116,7 +116,7 @@ export async function checkPorts(server: Settings['server']): Promise<Finding[]>
 }
 
 async function checkMainPort(host: string, port: number): Promise<{ finding: Finding; isRunning: boolean }> {
-  const state = port === 0 ? 'free' : await probePort(host, port)
+  const state = await probePort(host, port)
   const readiness = state === 'in use' ? await askReadiness(host, port) : null
   if (readiness === null) return { finding: portFinding('port', 'server.port', host, port, state), isRunning: false }
   const finding =

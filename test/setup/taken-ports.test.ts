@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { test } from 'node:test'
+import { checkPorts } from '../../src/cli/doctor-machine.ts'
 import { listenFailure } from '../../src/platform/http/connection/listen-failure.ts'
+import type { Settings } from '../../src/settings.ts'
 import { type Receiver, startReceiver } from '../support/receivers/receiver.ts'
 import { startServer } from '../support/start-server.ts'
 import { client } from '../support/test-client.ts'
@@ -56,6 +58,13 @@ test('a port that only an administrator of the machine may open, and a strange a
     sentence('EACCES'),
     'The gRPC port 80 may not be used by this user: set server.grpc_port (VARIABLE) to one above 1023',
   )
-  assert.equal(sentence('EADDRNOTAVAIL'), '192.0.2.1 is no address of this machine: set server.host (COMMONPLACE_HOST)')
+  for (const code of ['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN', 'EAFNOSUPPORT', 'EINVAL'])
+    assert.equal(sentence(code), '192.0.2.1 is no address of this machine: set server.host (COMMONPLACE_HOST)')
   assert.equal(sentence('EMFILE'), 'EMFILE')
+})
+
+test('doctor sees a strange address also where any free port will do', async () => {
+  const server = { host: '192.0.2.1', port: 0, grpc_port: 0, metrics_port: null } as Settings['server']
+  const [finding] = await checkPorts(server)
+  assert.equal(finding?.message, '192.0.2.1 is no address of this machine')
 })

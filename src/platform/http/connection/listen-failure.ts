@@ -23,6 +23,9 @@ export function listenFailure(error: unknown, { host, port, what, setting, varia
       return sentence(`${what} ${port} may not be used by this user: set ${setting} (${variable}) to one above 1023`)
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
+    case 'EAI_AGAIN': // nobody who knows the name answers
+    case 'EAFNOSUPPORT': // IPv6, where the machine has none
+    case 'EINVAL': // of one link, without the name of that link
       return sentence(`${host} is no address of this machine: set server.host (COMMONPLACE_HOST)`)
     default:
       return error
