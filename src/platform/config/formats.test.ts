@@ -69,6 +69,20 @@ test('a database address in whose password a sign stands as it is, is refused, w
     'postgres://u:p/2@h/db',
     'postgres://u:1#2@h/db',
     'postgres://u:p#2@h/db',
+    'postgres://u:1?2@h/db',
+    'postgres://u?1:2@h/db',
+  ])
+})
+
+test('a mail server in whose password a sign stands as it is, is refused: nothing could be sent, and the password be shown', () => {
+  accepts(SMTP_URL, ['smtp://u:1%25%2F2@h', 'smtp://u@example.org:p@h/', 'smtp://h:25/?require_tls=false'])
+  refuses(SMTP_URL, [
+    'smtp://u:1%@h',
+    'smtp://u%:1@h',
+    'smtp://u:1/2@h',
+    'smtp://u:1#2@h',
+    'smtp://u/1:2@h',
+    'smtp://u:1?2@h',
   ])
 })
 

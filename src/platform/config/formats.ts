@@ -21,7 +21,7 @@ export const DOMAIN = { what: 'a domain name such as `example.org`', parse: doma
 export const WEB_URL = { what: 'an http or https address without user or password', parse: webOf }
 export const SOCKET_URL = { what: 'a ws or wss address', parse: addressOf(['ws:', 'wss:']) }
 export const SMTP_URL = {
-  what: 'an smtp or smtps address, with no parameter but `require_tls=true` or `require_tls=false`',
+  what: 'an smtp or smtps address, with `%25` for a percent sign in the password, and so on for other signs, and with no parameter but `require_tls=true` or `require_tls=false`',
   parse: smtpOf,
 }
 export const POSTGRES_URL = {
@@ -89,16 +89,28 @@ function webOf(text: string): string | undefined {
 }
 
 function smtpOf(text: string): string | undefined {
-  const parameters = [...(URL.parse(text)?.searchParams ?? [])]
+  const url = URL.parse(text)
+  // Behind the host stands what was left of a password in which a sign stands as it is.
+  if (url === null || !/^\/?$/.test(url.pathname) || url.hash !== '' || !isDecodable(url)) return undefined
+  const parameters = [...url.searchParams]
   const isKnown = parameters.every(([name, value]) => name === 'require_tls' && /^(true|false)$/.test(value))
   return isKnown && parameters.length <= 1 ? addressOf(['smtp:', 'smtps:'])(text) : undefined
+}
+
+function isDecodable({ username, password }: URL): boolean {
+  try {
+    decodeURIComponent(`${username}:${password}`)
+    return true
+  } catch {
+    return false
+  }
 }
 
 // A socket's address has no host: postgres:///name?host=/run/postgresql
 function postgresOf(text: string): string | undefined {
   const url = /^postgres(ql)?:\/\//.test(text) ? URL.parse(text) : null
   // Behind an address that ends too early stands what was left of the password, which would be shown as the name of the database.
-  const isCut = url !== null && (url.pathname.includes('@') || url.hash.includes('@'))
+  const isCut = url !== null && (/@/.test(url.pathname + url.hash) || /^[^=&]*@/.test(url.search))
   return url === null || isCut ? undefined : text
 }
 
