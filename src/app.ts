@@ -212,7 +212,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     serverInfo: { version: VERSION, surfaces: SURFACES.filter((surface) => surface !== 'platform') },
     services: callbacks.rpcServices,
     serverOrigin: () => server.platform.origin(),
-    limits: { requestTimeoutMs: settings.server.request_timeout },
+    limits: { requestTimeoutMs: settings.server.request_timeout, requestBytes: settings.server.body_limit },
     onDenied: (denial) => denials.record(denial),
     observe: observeCalls(metrics.registry),
   })
@@ -222,7 +222,12 @@ export async function startApp(options: AppOptions): Promise<App> {
   if (metricsPort !== null) starting.use(await listenMetrics(metrics, { host, port: metricsPort }))
   const main = await listen(server, host, port)
   starting.defer(async () => void (await closeGracefully(server, clock, 0)))
-  const grpc = await listenGrpc(rpc, { host, port: grpcPort, trustedProxies: settings.server.trusted_proxies })
+  const grpc = await listenGrpc(rpc, {
+    host,
+    port: grpcPort,
+    trustedProxies: settings.server.trusted_proxies,
+    maxConnections: settings.server.max_connections || Number.POSITIVE_INFINITY,
+  })
   starting.defer(async () => void (await grpc.close(0)))
 
   supervisor.start([time, readiness, searchIndex].filter((worker) => worker != null))

@@ -49,7 +49,7 @@ export async function answerCall(
     clampDeadline(universal.header)
     const refusal = (reason: string) =>
       toConnectError(new AppError('invalid_argument', reason), peer.requestId, rpc.clock.now() / MICROS_PER_MS)
-    const bounds = { input: handler.method.input, header: universal.header, maxBytes: rpc.limits.messageBytes, refusal }
+    const bounds = { input: handler.method.input, header: universal.header, maxBytes: rpc.limits.requestBytes, refusal }
     const body = boundMessages(bodyOf(rpc, handler, request), bounds)
     const answer = await handler({ ...universal, body })
     await universalResponseToNodeResponse(withBoundedStatus(answer), response)

@@ -49,6 +49,8 @@ export interface RpcDeps {
 export interface RpcLimits {
   /** The largest request and response message, after decompression. */
   messageBytes: number
+  /** The largest request message where that is less. */
+  requestBytes: number
   /** How long a single request message may take to arrive; 0 for no limit. */
   requestTimeoutMs: number
 }
@@ -66,14 +68,20 @@ export interface Rpc {
   abort(): void
 }
 
-const DEFAULT_LIMITS: RpcLimits = { messageBytes: 4 * 1024 * 1024, requestTimeoutMs: 30_000 }
+const MESSAGE_BYTES = 4 * 1024 * 1024
+const DEFAULT_LIMITS: RpcLimits = {
+  messageBytes: MESSAGE_BYTES,
+  requestBytes: MESSAGE_BYTES,
+  requestTimeoutMs: 30_000,
+}
 
 // Below it, compressing costs more than it saves.
 const COMPRESS_MIN_BYTES = 1_024
 
 export function createRpc(deps: RpcDeps): Rpc {
   const log = named(deps.log, 'rpc')
-  const limits = { ...DEFAULT_LIMITS, ...deps.limits }
+  const given = { ...DEFAULT_LIMITS, ...deps.limits }
+  const limits = { ...given, requestBytes: Math.min(given.requestBytes, given.messageBytes) }
   const closing = new AbortController()
   const aborting = new AbortController()
   const runtime: HandlerRuntime = { closing: closing.signal, elapsedMs: () => deps.clock.elapsedMs(), toStatus }
@@ -138,14 +146,14 @@ export function createRpc(deps: RpcDeps): Rpc {
       ...protocols,
       acceptCompression: [compressionGzip, compressionBrotli],
       compressMinBytes: COMPRESS_MIN_BYTES,
-      readMaxBytes: limits.messageBytes,
+      readMaxBytes: limits.requestBytes,
       writeMaxBytes: limits.messageBytes,
       // A member that is left out unseen is lost: `{"success": {"paid": true}}` would start a callback with nothing in it.
       jsonOptions: { ignoreUnknownFields: false },
       shutdownSignal: aborting.signal,
       requestGate: gate,
     })
-    for (const service of services) route(router, service, runtime, protocols)
+    for (const service of services) route(router, service, runtime, { ...protocols, readMaxBytes: limits.requestBytes })
     return router.handlers
   }
 
@@ -188,7 +196,7 @@ function route(
   router: ConnectRouter,
   service: RpcService,
   runtime: HandlerRuntime,
-  protocols: Pick<ConnectRouterOptions, 'grpc' | 'grpcWeb' | 'connect'>,
+  options: Pick<ConnectRouterOptions, 'grpc' | 'grpcWeb' | 'connect'> & { readMaxBytes: number },
 ): void {
   const implementation = Object.fromEntries(
     service.desc.methods.map((method) => [
@@ -201,7 +209,7 @@ function route(
     service.desc,
     implementation as unknown as Partial<ServiceImpl<DescService>>,
     // Options of a service bring all protocols back that the router was told not to speak.
-    readMaxBytes === undefined ? undefined : { ...protocols, readMaxBytes },
+    readMaxBytes === undefined ? undefined : { ...options, readMaxBytes: Math.min(readMaxBytes, options.readMaxBytes) },
   )
 }
 

@@ -1,5 +1,7 @@
 /** The RPC surface as the composed server offers it: real credentials, real access rules, both ports. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { after, before, describe, test } from 'node:test'
 import { Code, type ConnectError, createClient } from '@connectrpc/connect'
 import { createConnectTransport, createGrpcTransport, createGrpcWebTransport } from '@connectrpc/connect-node'
@@ -24,7 +26,8 @@ interface AuditShown {
 describe('the whole server', () => {
   let server: TestServer
   before(async () => {
-    server = await startServer({ mode: 'serve' })
+    const env = { COMMONPLACE_SERVER__BODY_LIMIT: '100000', COMMONPLACE_SERVER__MAX_CONNECTIONS: '40' }
+    server = await startServer({ mode: 'serve', env })
   })
   after(() => server.stop())
 
@@ -104,6 +107,25 @@ describe('the whole server', () => {
       'commonplace.callbacks.v1.CallbackService/ListDestinations': trace,
       ListCallbackExecutions: trace,
     })
+  })
+
+  test('no protocol takes a message that is larger than server.body_limit', async () => {
+    const headers = { authorization: `Bearer ${server.adminToken}` }
+    for (const [protocol, transport] of Object.entries(transports())) {
+      const callbacks = createClient(CallbackService, transport)
+      const sent = callbacks.createNamespace({ name: '', description: 'x'.repeat(100_000) }, { headers })
+      await assert.rejects(sent, (error: ConnectError) => error.code === Code.ResourceExhausted, protocol)
+      const health = createClient(Health, transport).check({ service: 'x'.repeat(20_000) })
+      await assert.rejects(health, (error: ConnectError) => error.code === Code.ResourceExhausted, 'it allows less')
+    }
+  })
+
+  test('the port of gRPC closes connections beyond server.max_connections, not those before them', async () => {
+    const sockets = Array.from({ length: 41 }, () => connect(server.grpcPort, '127.0.0.1'))
+    for (const socket of sockets) socket.on('error', () => {}).resume()
+    await Promise.any(sockets.map((socket) => once(socket, 'close')))
+    assert.equal(sockets[0]?.closed, false)
+    for (const socket of sockets) socket.destroy()
   })
 
   test('says which surfaces it has', async () => {

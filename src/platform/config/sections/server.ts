@@ -50,7 +50,7 @@ export const serverSettings = group(
       max: '1h',
     }),
     body_limit: bytes({
-      description: 'Largest request body; some operations allow less.',
+      description: 'Largest request body, or message of RPC; some operations allow less.',
       default: 10_485_760,
       min: 1024,
       max: 1_073_741_824,
@@ -85,7 +85,7 @@ export const serverSettings = group(
       max: '1d',
     }),
     max_connections: integer({
-      description: 'Most connections at a time; 0 means no limit.',
+      description: 'Most connections at a time, to each of the two ports; 0 means no limit.',
       default: 10_000,
       max: 1_000_000,
     }),
