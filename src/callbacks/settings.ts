@@ -163,7 +163,7 @@ const policyMembers = {
   ),
   retention: duration({ description: 'How long closed callbacks are kept.', default: '30d', min: '1d', max: '36500d' }),
   max_open_long_polls: integer({
-    description: 'Most polls that wait at a time, in each process.',
+    description: 'Most polls of one namespace that wait at a time, in each process.',
     default: 1000,
     max: 1_000_000,
   }),

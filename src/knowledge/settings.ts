@@ -95,7 +95,13 @@ export const knowledgeSettings = group(
         maxLength: 200,
       }),
     ),
-    vector_k: integer({ description: 'Chunks looked at in a vector search.', default: 100, min: 1, max: 10_000 }),
+    vector_k: integer({
+      description:
+        'Passages that a search by meaning compares at least. It compares 500 in any case, and more for pages further on.',
+      default: 100,
+      min: 1,
+      max: 10_000,
+    }),
     min_similarity: orNull(
       number({
         description: "Least similarity of a hit; null is the model's own measured value.",

@@ -80,7 +80,8 @@ export const serverSettings = group(
       max: '1d',
     }),
     keep_alive_timeout: duration({
-      description: 'How long a connection is kept for a next request; longer than that of a proxy before it.',
+      description:
+        'How long a connection is kept for a next request; longer than that of a proxy before it. 0 leaves it to `idle_timeout`.',
       default: '72s',
       max: '1d',
     }),

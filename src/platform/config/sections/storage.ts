@@ -16,7 +16,12 @@ export const storageSettings = group(
       description: 'Bring an older database up to date at start; else run `commonplace migrate`.',
       default: true,
     }),
-    pool_size: integer({ description: 'Most PostgreSQL connections of one process.', default: 10, min: 2, max: 1000 }),
+    pool_size: integer({
+      description: 'Most PostgreSQL connections of one process, beside two that listen and search vectors.',
+      default: 10,
+      min: 2,
+      max: 1000,
+    }),
   },
   { description: 'Where data is kept.' },
 )
