@@ -157,6 +157,20 @@ test('a path with a ~ that no shell has read is refused: it would be a folder of
   assert.match(settings.storage.data_dir, /data~/)
 })
 
+test('the key of a service is one that a header can hold, and is not shown', async () => {
+  const key = 'sk-\u200b123'
+  const yaml = `
+instance: { translation: { api_key: '${key}' } }
+knowledge: { embedding_api_key: '${key}', reranker_api_key: '${key}' }
+`
+  const problems = await problemsOf('serve', {}, yaml)
+  assert.deepEqual(
+    problems.map(({ path }) => path),
+    ['instance.translation.api_key', 'knowledge.embedding_api_key', 'knowledge.reranker_api_key'],
+  )
+  for (const { message } of problems) assert.ok(!message.includes('sk-'), message)
+})
+
 test('a version to claim is one that clients can read', async () => {
   const claimed = (version: string) => `instance: { compat: { mastodon_version: '${version}' } }`
   for (const version of ['4.5', 'latest', 'v4.5.0', '4.5.0 (compatible)', '4.5.0\\n']) {

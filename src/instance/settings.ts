@@ -6,6 +6,7 @@ import {
   LANGUAGE,
   matching,
   optional,
+  SERVICE_KEY,
   SOCKET_URL,
   WEB_URL,
 } from '../platform/config/formats.ts'
@@ -84,7 +85,9 @@ const translation = group(
         example: 'https://translate.example.org',
       }),
     ),
-    api_key: orNull(text({ description: 'Key for the provider.', example: 'a-key-from-the-provider', secret: 'all' })),
+    api_key: orNull(
+      text({ ...SERVICE_KEY, description: 'Key for the provider.', example: 'a-key-from-the-provider', secret: 'all' }),
+    ),
     plan: choice(['free', 'pro'], { description: 'Which of the hosts of DeepL is used.', default: 'free' }),
   },
   {

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { WEB_URL } from '../platform/config/formats.ts'
+import { SERVICE_KEY, WEB_URL } from '../platform/config/formats.ts'
 import {
   autoOrFlag,
   bytes,
@@ -56,7 +56,12 @@ export const knowledgeSettings = group(
       }),
     ),
     embedding_api_key: orNull(
-      text({ description: 'Key for the `openai` provider.', example: 'a-key-from-the-provider', secret: 'all' }),
+      text({
+        ...SERVICE_KEY,
+        description: 'Key for the `openai` provider.',
+        example: 'a-key-from-the-provider',
+        secret: 'all',
+      }),
     ),
     embedding_timeout: duration({
       description: 'How long one call of the `openai` provider may take.',
@@ -142,7 +147,12 @@ export const knowledgeSettings = group(
       text({ description: "Model to ask for; null is the service's own.", example: 'rerank-small', maxLength: 200 }),
     ),
     reranker_api_key: orNull(
-      text({ description: 'Key for the reranking service.', example: 'a-key-from-the-provider', secret: 'all' }),
+      text({
+        ...SERVICE_KEY,
+        description: 'Key for the reranking service.',
+        example: 'a-key-from-the-provider',
+        secret: 'all',
+      }),
     ),
     reranker_timeout: duration({
       description: 'How long one call of the reranking service may take.',

@@ -19,6 +19,11 @@ export const CIDR = { what: 'an IP address or a range such as `10.0.0.0/8`', par
 export const DOMAIN = { what: 'a domain name such as `example.org`', parse: domainOf }
 // A user in it is never sent to a service, and would be shown to everybody in an address that people are given.
 export const WEB_URL = { what: 'an http or https address without user or password', parse: webOf }
+// Sent as a header, which has no place for the blank without width that comes along when a key is copied.
+export const SERVICE_KEY = {
+  what: 'text of at most 1000 ASCII characters on one line',
+  parse: matching(/^[\x20-\x7e]*$/),
+}
 export const SOCKET_URL = { what: 'a ws or wss address', parse: addressOf(['ws:', 'wss:']) }
 export const SMTP_URL = {
   what: 'an smtp or smtps address, with `%25` for a percent sign in the password, and so on for other signs, and with no parameter but `require_tls=true` or `require_tls=false`',
