@@ -106,7 +106,7 @@ const policyMembers = {
     { description: 'Waiting for an outcome.' },
   ),
   max_id_length: bytes({
-    description: 'Most bytes of an id, identity or reason. Ids of callbacks never have more than 2000.',
+    description: 'Most bytes of a new id, identity or reason. Ids of callbacks never have more than 2000.',
     default: 1000,
     min: 1,
     max: 65_536,

@@ -45,9 +45,24 @@ test('an operation on a run needs namespace and callback, and takes an id in any
   assert.deepEqual(poll({ runId: RUN_ID.toUpperCase() }), { namespace: 'n', callbackId: 'c', runId: RUN_ID })
   assertRefused(() => poll({ namespace: '', callbackId: '' }), /^namespace is required$/)
   assertRefused(() => poll({ callbackId: '', runId: 'x' }), /^callback_id is required$/)
-  assertRefused(() => poll({ callbackId: 'x'.repeat(21), runId: 'x' }), /^run_id is not a valid UUID$/)
-  assertRefused(() => poll({ callbackId: 'é'.repeat(11) }), /^callback_id has 22 bytes, which exceeds the limit of 20$/)
+  assertRefused(() => poll({ callbackId: 'x'.repeat(1001), runId: 'x' }), /^run_id is not a valid UUID$/)
+  assertRefused(
+    () => poll({ callbackId: 'é'.repeat(501) }),
+    /^callback_id has 1002 bytes, which exceeds the limit of 1000$/,
+  )
   assertRefused(() => poll({ callbackId: 'a\0' }), /^callback_id must not contain the character NUL$/)
+})
+
+test('a run whose id was allowed before the limit was lowered is found by it, and not started anew under it', () => {
+  const callbackId = 'x'.repeat(1000)
+  assert.equal(poll({ callbackId }).callbackId, callbackId)
+  const replay = (wish: object) =>
+    validateReplay(
+      create(ReplayCallbackExecutionRequestSchema, { namespace: 'n', sourceCallbackId: callbackId, ...wish }),
+      POLICY,
+    )
+  assert.equal(replay({ callbackId: 'd' }).newCallbackId, 'd')
+  assertRefused(() => replay({}), /^callback_id has 1000 bytes, which exceeds the limit of 20$/)
 })
 
 test('a long poll needs the run and a token of it', () => {

@@ -18,6 +18,9 @@ import type { ListPosition, Tokens } from './tokens.ts'
 
 type IdLimit = Pick<CallbackPolicy, 'max_id_length'>
 
+// A smaller limit is for new ids. Runs that were started before it was set are looked at and ended by theirs.
+const USUAL_ID_BYTES = 1_000
+
 /** Which run an operation is about; without a run id the latest one of the callback. */
 export interface RunAddress {
   namespace: string
@@ -33,7 +36,7 @@ export function validateRunAddress(
   requireText('namespace', request.namespace)
   requireText('callback_id', request.callbackId)
   const runId = readRunId(request.runId)
-  checkLength('callback_id', request.callbackId, policy.max_id_length)
+  checkLength('callback_id', request.callbackId, Math.max(policy.max_id_length, USUAL_ID_BYTES))
   return { namespace: request.namespace, callbackId: request.callbackId, runId }
 }
 
@@ -88,8 +91,9 @@ export function validateReplay(request: ReplayCallbackExecutionRequest, policy: 
   requireText('source_callback_id', sourceCallbackId)
   const address = validateRunAddress({ namespace, callbackId: sourceCallbackId, runId }, policy)
   checkLength('request_id', requestId, policy.max_id_length)
-  checkKeyLength('callback_id', callbackId, policy.max_id_length)
-  return { ...address, requestId, newCallbackId: callbackId === '' ? sourceCallbackId : callbackId }
+  const newCallbackId = callbackId === '' ? sourceCallbackId : callbackId
+  checkKeyLength('callback_id', newCallbackId, policy.max_id_length)
+  return { ...address, requestId, newCallbackId }
 }
 
 export interface ValidList {
