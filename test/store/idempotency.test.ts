@@ -9,7 +9,7 @@ import {
   type KeyedRequest,
   subjectOf,
 } from '../../src/platform/idempotency/idempotency.ts'
-import { deleteOldKeys } from '../../src/platform/idempotency/store.ts'
+import { deleteKeysOf, deleteOldKeys } from '../../src/platform/idempotency/store.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { jobBench } from '../jobs/job-bench.ts'
@@ -241,6 +241,31 @@ eachDatabase('idempotency keys', ({ open, openAgain }) => {
     // What still runs for the person keeps nothing.
     await idempotency.keep(running, { ...ANSWER, body: answers.shown as string })
     assert.deepEqual((await rowCount(db))[0], 1)
+  })
+
+  it('of a person with very many go without a statement being put together for each', async () => {
+    const db = await open()
+    const key = { subject: 'user 1', route: 'POST /things', fingerprint: '', status: 201, headers: '{}', body: null }
+    await db.write(async (tx) => {
+      for (const subject of ['user 1', 'user 2']) {
+        const keys = Array.from({ length: 600 }, (_, n) => ({ ...key, subject, key: `${n}`, created_at: 0 }))
+        await tx.query.insertInto('idempotency_keys').values(keys).execute()
+      }
+    })
+    let puttingTogether = 0
+    await db.write((tx) => {
+      puttingTogether = 0
+      const watched = new Proxy(tx, {
+        get(_, name: keyof typeof tx) {
+          if (name === 'query') puttingTogether++
+          const member = tx[name]
+          return typeof member === 'function' ? member.bind(tx) : member
+        },
+      })
+      return deleteKeysOf(watched, 'user 1', [])
+    })
+    assert.ok(puttingTogether < 10, `${puttingTogether} statements`)
+    assert.deepEqual(await rowCount(db), [600, 0])
   })
 
   it('whose answer names an address that somebody gave up are deleted with this person, too', async () => {

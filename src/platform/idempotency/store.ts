@@ -172,16 +172,28 @@ export async function abandonKeys(tx: Transaction, abandoned: Micros): Promise<v
 }
 
 export async function deleteKeysOf(tx: Transaction, subject: string, mentions: readonly string[]): Promise<void> {
-  // By and by: a person may have very many, and on SQLite nobody has a turn while a statement runs.
-  for (let places = await ownKeys(tx, subject); places.length > 0; places = await ownKeys(tx, subject)) {
-    for (const place of places) await at(tx.query.deleteFrom('idempotency_keys'), place).execute()
-  }
-  for (const place of await mentioning(tx, mentions)) {
-    await at(tx.query.deleteFrom('idempotency_keys'), place).execute()
-  }
+  if (tx.engine === 'sqlite') await deleteOneByOne(tx, subject)
+  else await tx.query.deleteFrom('idempotency_keys').where('subject', '=', subject).execute()
+  for (const place of await mentioning(tx, mentions)) await tx.send(deleteKey, place)
 }
 
+// Made ready once: of very many, each would take longer to be written down than to be done.
+const deleteKey = statement<KeyPlace>((query, p) =>
+  query
+    .deleteFrom('idempotency_keys')
+    .where('subject', '=', p('subject'))
+    .where('route', '=', p('route'))
+    .where('key', '=', p('key')),
+)
+
 const AT_ONCE = 500
+
+/** A person may have very many, and nobody has a turn while a statement runs. */
+async function deleteOneByOne(tx: Transaction, subject: string): Promise<void> {
+  for (let places = await ownKeys(tx, subject); places.length > 0; places = await ownKeys(tx, subject)) {
+    for (const place of places) await tx.send(deleteKey, place)
+  }
+}
 
 function ownKeys(reader: Reader, subject: string): Promise<KeyPlace[]> {
   return reader.query
