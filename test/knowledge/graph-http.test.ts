@@ -5,7 +5,11 @@ import { after, test } from 'node:test'
 import fastify from 'fastify'
 import type { ChunkWriter } from '../../src/knowledge/graph/snapshot-stream.ts'
 import { SnapshotStreams } from '../../src/knowledge/graph/snapshot-streams.ts'
+import type { Authenticator } from '../../src/platform/auth/authenticator.ts'
+import type { Principal } from '../../src/platform/auth/principal.ts'
 import { sendHook } from '../../src/platform/http/answer/send-hook.ts'
+import type { AnyOperation } from '../../src/platform/http/operation-options.ts'
+import type { HttpPlatform } from '../../src/platform/http/platform.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
@@ -42,6 +46,16 @@ eachDatabase('long answers over HTTP', ({ open }) => {
     assert.notEqual(last, '0\r\n\r\n')
   })
 
+  test('break off when the right to them is gone', async () => {
+    const { streams, authenticator, get } = await serve(await open(), endless)
+    const socket = get('identity')
+    await once(socket, 'data')
+    authenticator.authenticate = async () => ({ kind: 'bad' })
+    socket.resume()
+    await once(socket, 'close')
+    await released(streams)
+  })
+
   test('that fail before anything was sent are an error', async () => {
     const { streams, url } = await serve(await open(), async function* () {
       yield ''
@@ -63,7 +77,11 @@ async function serve(db: ConstructorParameters<typeof SnapshotStreams>[0], write
   const streams = new SnapshotStreams(db, clock)
   const server = fastify({ forceCloseConnections: true })
   const onSend = sendHook({ surface: 'knowledge', etag: false })
-  server.get('/', { onSend }, (_request, reply) => streams.send(reply, write))
+  const principal = { permissions: new Set() } as unknown as Principal
+  const authenticator: Authenticator = { authenticate: async () => ({ kind: 'ok', principal }) }
+  server.decorate('platform', { authenticator, origin: () => '' } as HttpPlatform)
+  const config = { operation: { access: 'signed_in' } as AnyOperation }
+  server.get('/', { onSend, config }, (request, reply) => streams.send(request, reply, write))
   await server.listen({ host: '127.0.0.1', port: 0 })
   after(() => server.close())
   const { port } = server.server.address() as AddressInfo
@@ -74,7 +92,7 @@ async function serve(db: ConstructorParameters<typeof SnapshotStreams>[0], write
     socket.write(`GET / HTTP/1.1\r\nhost: localhost\r\naccept-encoding: ${coding}\r\n\r\n`)
     return socket
   }
-  return { streams, clock, get, url: `http://127.0.0.1:${port}/` }
+  return { streams, clock, authenticator, get, url: `http://127.0.0.1:${port}/` }
 }
 
 async function released(streams: SnapshotStreams): Promise<void> {

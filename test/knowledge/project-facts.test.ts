@@ -18,7 +18,7 @@ eachDatabase('the facts of projects', ({ open }) => {
     assert.equal(facts.observations, 10_500)
   })
 
-  test('are counted two at a time, and not for who has gone', async () => {
+  test('are counted two at a time, and not for who has gone, or may not see them when it is their turn', async () => {
     const db = await open()
     const { projectId } = await writeNoteRows(db, [{ path: 'a.md' }])
     const { external_id: pathId } = await db.query
@@ -35,7 +35,8 @@ eachDatabase('the facts of projects', ({ open }) => {
     }
     const inside = new ProjectInside({ db, clock: new FakeClock() })
     const gone = new AbortController()
-    const ask = (signal = new AbortController().signal) => inside.facts(pathId, signal)
+    const ask = (signal = new AbortController().signal, judgeAgain = async () => {}) =>
+      inside.facts(pathId, { gone: signal, judgeAgain })
     const leaving = [ask(gone.signal), ask(), ask(gone.signal), ask()].map((facts) =>
       facts.catch(({ message }) => message),
     )
@@ -44,5 +45,10 @@ eachDatabase('the facts of projects', ({ open }) => {
     assert.deepEqual([first, third], ['The caller went away', 'The caller went away'])
     assert.deepEqual([second.facts.notes, fourth.facts.notes], [1, 1])
     assert.equal(most, 2)
+    most = 0
+    const refused = async () => assert.fail('Missing permission')
+    await assert.rejects(ask(undefined, refused), /Missing permission/)
+    assert.equal(most, 0)
+    assert.equal((await ask()).facts.notes, 1)
   })
 })

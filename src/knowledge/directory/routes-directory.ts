@@ -31,7 +31,7 @@ export function directoryRoutes(server: FastifyInstance, deps: KnowledgeDeps): v
     schema: { params: ProjectPath, response: { 200: TreeDocument } },
     async handler(request, reply) {
       const { id } = await requireProject(db, request.params.project_id)
-      return streams.send(reply, (snapshot) => treeText(snapshot, id))
+      return streams.send(request, reply, (snapshot) => treeText(snapshot, id))
     },
   })
 
@@ -45,7 +45,7 @@ export function directoryRoutes(server: FastifyInstance, deps: KnowledgeDeps): v
     schema: { params: ProjectPath, response: { 200: StructureDocument } },
     async handler(request, reply) {
       const { id } = await requireProject(db, request.params.project_id)
-      return streams.send(reply, (snapshot) => structureText(snapshot, id))
+      return streams.send(request, reply, (snapshot) => structureText(snapshot, id))
     },
   })
 

@@ -28,7 +28,7 @@ export function graphRoutes(server: FastifyInstance, deps: KnowledgeDeps): void 
     async handler(request, reply) {
       const project = await requireProject(db, request.params.project_id)
       const query = graphQueryOf(project.id, request.query)
-      return streams.send(reply, (snapshot) => graphText(snapshot, query))
+      return streams.send(request, reply, (snapshot) => graphText(snapshot, query))
     },
   })
 
@@ -43,7 +43,7 @@ export function graphRoutes(server: FastifyInstance, deps: KnowledgeDeps): void 
     async handler(request, reply) {
       const project = await requireProject(db, request.params.project_id)
       const query = orphansQueryOf(project.id, request.query)
-      return streams.send(reply, (snapshot) => orphansText(snapshot, query))
+      return streams.send(request, reply, (snapshot) => orphansText(snapshot, query))
     },
   })
 }

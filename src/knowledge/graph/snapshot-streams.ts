@@ -1,9 +1,10 @@
 import type { Readable } from 'node:stream'
-import type { FastifyReply } from 'fastify'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { closedSignal } from '../../platform/http/answer/gone-signal.ts'
 import { JSON_TYPE } from '../../platform/http/answer/send-hook.ts'
 import type { StreamSlots } from '../../platform/http/answer/stream-slots.ts'
+import { whileAllowed } from '../../platform/http/entry/still-allowed.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import { snapshotSlots } from './snapshot-slots.ts'
 import { type ChunkWriter, SnapshotStream } from './snapshot-stream.ts'
@@ -35,8 +36,10 @@ export class SnapshotStreams {
     return stream
   }
 
-  async send(reply: FastifyReply, write: ChunkWriter): Promise<FastifyReply> {
-    const stream = await this.open(write, closedSignal(reply.raw))
+  /** The turn may come late and the answer last long: it is for who may read it then. */
+  async send(request: FastifyRequest, reply: FastifyReply, write: ChunkWriter): Promise<FastifyReply> {
+    const allowed: ChunkWriter = (snapshot) => whileAllowed(request, write(snapshot))
+    const stream = await this.open(allowed, closedSignal(reply.raw))
     return reply.header('content-type', JSON_TYPE).send(stream)
   }
 }

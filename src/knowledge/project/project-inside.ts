@@ -25,6 +25,13 @@ export interface IndexRequest {
   onProgress?(notes: number): void
 }
 
+/** Who waits for the figures of a project. */
+export interface Waiting {
+  gone: AbortSignal
+  /** Fails for who may not see them any more: turns can take long. */
+  judgeAgain(): Promise<void>
+}
+
 const MOST_COUNTING = 2
 
 /** What a project holds, and reading it anew. */
@@ -42,18 +49,22 @@ export class ProjectInside {
   /** Waits for its turn. `all` are the projects there are, this one among them. */
   async facts(
     pathId: string,
-    gone: AbortSignal,
+    { gone, judgeAgain }: Waiting,
   ): Promise<{ project: ProjectDetails; all: ProjectDetails[]; facts: ProjectFacts }> {
     const leave = await this.#counting.enter(gone)
-    const read = this.#db.read(
-      async (snapshot) => {
-        const project = await requireProjectDetails(snapshot, pathId)
-        const facts = await projectFacts(snapshot, project.id, this.#clock.now(), gone)
-        return { project, all: await allProjects(snapshot), facts }
-      },
-      { isLong: true },
-    )
-    return read.finally(leave)
+    try {
+      await judgeAgain()
+      return await this.#db.read(
+        async (snapshot) => {
+          const project = await requireProjectDetails(snapshot, pathId)
+          const facts = await projectFacts(snapshot, project.id, this.#clock.now(), gone)
+          return { project, all: await allProjects(snapshot), facts }
+        },
+        { isLong: true },
+      )
+    } finally {
+      leave()
+    }
   }
 
   status(pathId: string): Promise<{ project: ListedProject; index: IndexState | null }> {

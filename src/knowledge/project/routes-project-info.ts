@@ -4,6 +4,7 @@ import { toRfc3339 } from '../../platform/clock/clock.ts'
 import { closedSignal } from '../../platform/http/answer/gone-signal.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
+import { refuseUnlessStillAllowed } from '../../platform/http/entry/still-allowed.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { VERSION } from '../../version.ts'
 import type { KnowledgeDeps } from '../deps.ts'
@@ -41,7 +42,8 @@ export function projectInfoRoutes(server: FastifyInstance, deps: KnowledgeDeps):
     ...READ,
     schema: { params: ProjectPath, response: { 200: ProjectInfo } },
     async handler(request, reply) {
-      const { project, all, facts } = await inside.facts(request.params.project_id, closedSignal(reply.raw))
+      const waiting = { gone: closedSignal(reply.raw), judgeAgain: () => refuseUnlessStillAllowed(request) }
+      const { project, all, facts } = await inside.facts(request.params.project_id, waiting)
       const embedding = toEmbeddingInfo((await deps.semantic?.sync.status(project)) ?? DISABLED)
       const info = {
         project_name: project.name,

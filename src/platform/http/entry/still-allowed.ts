@@ -22,7 +22,10 @@ export async function isStillAllowed(request: FastifyRequest): Promise<boolean> 
 }
 
 /** A long answer for as long as it may go on; then it breaks off, so that nobody takes what they have for the whole. */
-export async function* whileAllowed(request: FastifyRequest, pieces: AsyncIterable<string>): AsyncGenerator<string> {
+export async function* whileAllowed<Piece>(
+  request: FastifyRequest,
+  pieces: AsyncIterable<Piece>,
+): AsyncGenerator<Piece> {
   for await (const piece of pieces) {
     if (!(await isStillAllowed(request))) throw new AppError('permission_denied', 'The caller may read no further')
     yield piece
