@@ -5,6 +5,7 @@ import type { ContextItem } from '../../src/knowledge/context/context-item.ts'
 import { findRelated } from '../../src/knowledge/context/find-related.ts'
 import { Neighbourhood } from '../../src/knowledge/context/neighbourhood.ts'
 import { pageOfItems, recentlyChanged, withCounts } from '../../src/knowledge/context/primary-items.ts'
+import { relationsAround } from '../../src/knowledge/context/store-neighbours.ts'
 import { addNames } from '../../src/knowledge/link/names.ts'
 import type { Project } from '../../src/knowledge/note/note.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
@@ -357,6 +358,19 @@ eachDatabase('context', ({ open }) => {
     const turns = await turnsDuring(building)
     assert.equal((await building).results.length, 100)
     assert.ok(turns >= 30, String(turns))
+  })
+
+  test('takes turns by how long notes are: short ones are read in a few, long ones in one each', async () => {
+    const db = await open()
+    for (const [size, isRight] of [
+      [100, (turns: number) => turns < 20],
+      [200_000, (turns: number) => turns >= 40],
+    ] as const) {
+      const rows = Array.from({ length: 40 }, (_, n) => ({ path: `${n}.md`, size, links: ['0.md'] }))
+      const { ids } = await writeNoteRows(db, rows)
+      const turns = await turnsDuring(db.read((snapshot) => relationsAround(snapshot, [...ids.values()], null)))
+      if (db.engine === 'sqlite') assert.ok(isRight(turns), `${turns} turns for notes of ${size}`)
+    }
   })
 
   test('of a crowded neighbourhood reads no more than its limits, without reading tables from end to end', async () => {

@@ -1,10 +1,11 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type RawBuilder, sql } from 'kysely'
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Reader } from '../../platform/storage/database.ts'
+import { numbersIn } from '../../platform/storage/json-list.ts'
 import { type Statement, statement } from '../../platform/storage/statement.ts'
 import { cutColumn } from '../note/store-shown.ts'
 import type { RelationsTable } from '../tables.ts'
+import { turnAfter } from '../text/steps.ts'
 
 const COLUMNS = ['from_id', 'position', 'relation_type', 'to_id', 'to_name', 'context', 'anchor', 'display'] as const
 
@@ -38,19 +39,20 @@ function ofEachNote<More extends object = object>(
   })
 }
 
-/** SQLite reads without giving others a turn, and takes no longer for one note after the other. */
+/** SQLite reads without giving others a turn, and takes no longer for one note after the other; `breathe` may give them one. */
 async function linksOf<More extends object>(
   reader: Reader,
   each: EachNote<More>,
   ids: readonly number[],
   more: More,
+  breathe: (id: number) => Promise<unknown> | undefined,
 ): Promise<Link[]> {
   if (ids.length === 0) return []
   if (reader.engine === 'postgres') return reader.run(each, { ids: JSON.stringify(ids), ...more })
   const links: Link[] = []
   for (const id of ids) {
     links.push(...(await reader.run(each, { ids: id, ...more })))
-    await nextTurn()
+    await breathe(id)
   }
   return links
 }
@@ -122,16 +124,34 @@ const fromRecent = ofEachNote<Recent>(
     ) as found where position is not null limit ${most}`,
 )
 
+const sizes = statement<{ ids: string }, { id: number; size: number }>(
+  (_query, p, engine) => sql`select id, size from notes where id in ${numbersIn(engine, p('ids'))}`,
+)
+
+async function sizesOf(reader: Reader, ids: readonly number[]): Promise<Map<number, number>> {
+  const rows = await reader.run(sizes, { ids: JSON.stringify(ids) })
+  return new Map(rows.map(({ id, size }) => [id, size]))
+}
+
+// Some milliseconds, in characters of texts: whoever takes a turn for each of many short notes waits long on a busy server. What leads to
+// a note, and what changed lately, is some thousand rows at most.
+const READ_AT_ONCE = 100_000
+const INCOMING = 10_000
+const RECENT = 50_000
+
 /**
  * The relations from and to each of the notes; one between two of them comes twice. Of a note with more than are read, the
  * first ones to and from those that changed last since then are there as well.
  */
 export async function relationsAround(reader: Reader, ids: readonly number[], recent: Recent | null): Promise<Link[]> {
-  const from = await linksOf(reader, outgoing, ids, {})
-  const to = await linksOf(reader, incoming, ids, {})
+  const sizeOf = reader.engine === 'sqlite' ? await sizesOf(reader, ids) : new Map<number, number>()
+  const breathe = turnAfter(READ_AT_ONCE)
+  const from = await linksOf(reader, outgoing, ids, {}, (id) => breathe(sizeOf.get(id) ?? 0))
+  const to = await linksOf(reader, incoming, ids, {}, () => breathe(INCOMING))
   if (recent === null) return [...from, ...to]
-  const toRecentOnes = await linksOf(reader, toRecent, crowded(from, 'from_id'), recent)
-  const fromRecentOnes = await linksOf(reader, fromRecent, crowded(to, 'to_id'), recent)
+  const afterRecent = () => breathe(RECENT)
+  const toRecentOnes = await linksOf(reader, toRecent, crowded(from, 'from_id'), recent, afterRecent)
+  const fromRecentOnes = await linksOf(reader, fromRecent, crowded(to, 'to_id'), recent, afterRecent)
   return [...from, ...to, ...toRecentOnes, ...fromRecentOnes]
 }
 
