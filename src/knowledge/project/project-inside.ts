@@ -2,6 +2,7 @@ import type { ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { StreamSlots } from '../../platform/http/answer/stream-slots.ts'
+import type { Waiting } from '../../platform/http/entry/waiting-of.ts'
 import { enqueueJob } from '../../platform/jobs/enqueue.ts'
 import { findOpenJob } from '../../platform/jobs/store-open-job.ts'
 import type { Database } from '../../platform/storage/database.ts'
@@ -23,13 +24,6 @@ export interface IndexRequest {
   inBackground: boolean
   /** How many notes were read so far, where the caller waits for it. */
   onProgress?(notes: number): void
-}
-
-/** Who waits for the figures of a project. */
-export interface Waiting {
-  gone: AbortSignal
-  /** Fails for who may not see them any more: turns can take long. */
-  judgeAgain(): Promise<void>
 }
 
 const MOST_COUNTING = 2

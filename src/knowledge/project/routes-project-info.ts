@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { allows } from '../../platform/auth/principal.ts'
 import { toRfc3339 } from '../../platform/clock/clock.ts'
-import { closedSignal } from '../../platform/http/answer/gone-signal.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
-import { refuseUnlessStillAllowed } from '../../platform/http/entry/still-allowed.ts'
+import { waitingOf } from '../../platform/http/entry/waiting-of.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { VERSION } from '../../version.ts'
 import type { KnowledgeDeps } from '../deps.ts'
@@ -42,8 +41,7 @@ export function projectInfoRoutes(server: FastifyInstance, deps: KnowledgeDeps):
     ...READ,
     schema: { params: ProjectPath, response: { 200: ProjectInfo } },
     async handler(request, reply) {
-      const waiting = { gone: closedSignal(reply.raw), judgeAgain: () => refuseUnlessStillAllowed(request) }
-      const { project, all, facts } = await inside.facts(request.params.project_id, waiting)
+      const { project, all, facts } = await inside.facts(request.params.project_id, waitingOf(request, reply))
       const embedding = toEmbeddingInfo((await deps.semantic?.sync.status(project)) ?? DISABLED)
       const info = {
         project_name: project.name,

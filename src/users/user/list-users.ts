@@ -7,6 +7,7 @@ import type { RoleId } from '../../platform/auth/managed-roles.ts'
 import type { OrganizationId } from '../../platform/auth/principal.ts'
 import type { UserStatus } from '../../platform/auth/tables.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
+import type { Waiting } from '../../platform/http/entry/waiting-of.ts'
 import type { Database, Reader } from '../../platform/storage/database.ts'
 import { readTallies } from '../../platform/tally/store.ts'
 import type { ListCounts, Page } from '../page.ts'
@@ -44,13 +45,6 @@ export interface UserListerOptions {
 
 export interface UserList extends ListCounts {
   users: User[]
-}
-
-/** Who waits for a list. */
-export interface Waiting {
-  gone: AbortSignal
-  /** Fails for who may not see the list any more: turns can take long. */
-  judgeAgain(): Promise<void>
 }
 
 const STATUSES: readonly UserStatus[] = ['Active', 'Disabled', 'Pending']

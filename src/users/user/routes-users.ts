@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import { anyOf, selfOr } from '../../platform/http/entry/access.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
+import { waitingOf } from '../../platform/http/entry/waiting-of.ts'
 import { operation } from '../../platform/http/operation.ts'
 import type { OperationRequest } from '../../platform/http/operation-options.ts'
 import { pathId, requireSameId } from '../../platform/http/route/path-id.ts'
@@ -27,7 +28,6 @@ import type { SearchIndexer } from './search-indexer.ts'
 import { sendDocument, sendUser, sendUserText } from './send-user.ts'
 import { UserDocumentMaker, userTag } from './user-document.ts'
 import { UserService } from './user-service.ts'
-import { waitingOf } from './waiting-of.ts'
 
 const READ = { surface: 'users', access: 'user_access_read', rateLimit: 'users_read' } as const
 const READ_OR_SELF = { ...READ, access: selfOr('user_access_read', 'user_id') }
