@@ -1,8 +1,8 @@
 // Everything that `npm test` checks: types, format and lint, all tests. Ends with one line,
 // `N passed, N failed`, and status 1 when anything failed. A hang is a failure, never a wait.
 import { spawn } from 'node:child_process'
-import { chmodSync, globSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { globSync, rmSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { styleText } from 'node:util'
@@ -16,6 +16,7 @@ import {
 } from '../test/support/postgres.ts'
 import { PROGRAM_VARIABLE } from '../test/support/program.ts'
 import { ensureBundle } from './bundle.mjs'
+import { makeRunDirectory } from './run-directory.ts'
 import { type FileResult, runTestFile } from './run-test-file.ts'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -29,7 +30,6 @@ const CHECKS: [name: string, program: string, args: string[]][] = [
   ],
 ]
 const DEADLINE_MS = 19.5 * 60_000
-const RUN_PREFIX = 'commonplace-run-'
 
 interface Totals {
   passed: number
@@ -104,22 +104,6 @@ function testEnvironment(runDir: string, postgres: Postgres, program: string | n
   if ('url' in postgres) env[POSTGRES_URL_VARIABLE] = postgres.url
   if ('unavailable' in postgres) env[POSTGRES_UNAVAILABLE_VARIABLE] = postgres.unavailable
   return env
-}
-
-/** Where the tests' temporary files go; named after this process, so that the next run can tell it was killed. */
-function makeRunDirectory(): string {
-  for (const name of readdirSync(tmpdir()).filter((name) => name.startsWith(RUN_PREFIX))) {
-    const directory = join(tmpdir(), name)
-    try {
-      process.kill(Number(name.slice(RUN_PREFIX.length).split('-')[0]), 0)
-    } catch (error) {
-      const mine = statSync(directory, { throwIfNoEntry: false })?.uid === process.getuid?.()
-      if (mine && (error as NodeJS.ErrnoException).code === 'ESRCH') rmSync(directory, { recursive: true, force: true })
-    }
-  }
-  const directory = mkdtempSync(join(tmpdir(), `${RUN_PREFIX}${process.pid}-`))
-  chmodSync(directory, 0o711) // PostgreSQL may have to run as another user
-  return directory
 }
 
 async function runCheck([name, program, args]: (typeof CHECKS)[number], totals: Totals): Promise<void> {

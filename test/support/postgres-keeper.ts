@@ -13,12 +13,12 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
-  statfsSync,
   writeFileSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
+import { MEMORY, memoryDirectory } from './memory-directory.ts'
 import { openTempDir, type PostgresPrograms, preparePrograms } from './postgres-binaries.ts'
 
 const PREFIX = 'commonplace-postgres-'
@@ -26,7 +26,6 @@ const SUPERUSER = 'postgres'
 // A Unix socket's path may have about 104 bytes on the strictest system.
 const LONGEST_SOCKET_DIRECTORY = 80
 const START_TRIES = 3
-const MEMORY = '/dev/shm'
 // A whole run needs half a gigabyte.
 const ROOM_BYTES = 2 * 2 ** 30
 const WAITS_FOR_DISK = process.env.COMMONPLACE_TEST_POSTGRES_FSYNC === 'on'
@@ -69,14 +68,7 @@ function makeDirectory(parent: string): string {
 
 /** In memory where there is room: every test has a database of its own, and to make and remove these takes a disk longer than all else. */
 function parentOfData(): string {
-  if (WAITS_FOR_DISK) return openTempDir()
-  try {
-    const { bavail, bsize } = statfsSync(MEMORY)
-    if (Math.min(bavail * bsize, process.availableMemory()) >= ROOM_BYTES) return MEMORY
-  } catch {
-    // Not on this system.
-  }
-  return openTempDir()
+  return (WAITS_FOR_DISK ? null : memoryDirectory(ROOM_BYTES)) ?? openTempDir()
 }
 
 async function initialize(programs: PostgresPrograms, data: string): Promise<void> {
