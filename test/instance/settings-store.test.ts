@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { putSetting } from '../../src/instance/settings/store-settings.ts'
+import { putSetting, readSettingRows } from '../../src/instance/settings/store-settings.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { adminWorld, anotherProcess, auditOf, nextChange, refusal } from './admin-world.ts'
 
@@ -166,6 +166,9 @@ eachDatabase('settings of the instance', ({ open, openAgain }) => {
     })
     assert.equal((await keeper.current()).title, 'Commonplace')
     assert.equal((await settings.patch(operator, { description: 'D' })).description, 'D')
+    await settings.patch(operator, { title: null, translation: null })
+    const kept = (await readSettingRows(db)).map(({ key }) => key)
+    assert.deepEqual(kept, ['description', 'of.another.version'], 'and null removes them')
   })
 
   test('of stored limits those that this version does not know have no effect, and the others have', async () => {

@@ -3,7 +3,7 @@ import { MASK } from '../../platform/config/mask-secrets.ts'
 import { nearest } from '../../platform/config/nearest.ts'
 import { type GroupSetting, isRecord, memberOf, type Setting, secretBehind } from '../../platform/config/setting.ts'
 import { type FieldProblem, MOST_PROBLEMS } from '../invalid.ts'
-import { SETTINGS_ROOT } from './setting-keys.ts'
+import { SETTING_KEYS, SETTINGS_ROOT } from './setting-keys.ts'
 
 /** Values by key, as they were given; `null` says that a key has none, whatever the file says. */
 export type StoredValues = ReadonlyMap<string, unknown>
@@ -12,6 +12,8 @@ export interface Patched {
   stored: StoredValues
   /** Keys that are given a value. */
   given: readonly string[]
+  /** Keys that are to have none any more, also those whose stored value is of no use. */
+  dropped: readonly string[]
   /** The first of them. */
   problems: readonly FieldProblem[]
 }
@@ -19,9 +21,10 @@ export interface Patched {
 export function patchSettings(stored: StoredValues, patch: unknown): Patched {
   const next = new Map(stored)
   const given: string[] = []
+  const dropped: string[] = []
   const problems: FieldProblem[] = []
   patchGroup(SETTINGS_ROOT, patch, '')
-  return { stored: next, given, problems }
+  return { stored: next, given, dropped, problems }
 
   function patchGroup(group: GroupSetting, patched: unknown, path: string): void {
     if (!isRecord(patched)) return void problems.push(notAnObject(path))
@@ -59,7 +62,9 @@ export function patchSettings(stored: StoredValues, patch: unknown): Patched {
   }
 
   function drop(key: string): void {
-    for (const known of [...next.keys()]) if (known === key || known.startsWith(`${key}.`)) next.delete(known)
+    const all = [...SETTING_KEYS.keys()].filter((known) => known === key || known.startsWith(`${key}.`))
+    for (const known of all) next.delete(known)
+    dropped.push(...all)
   }
 }
 

@@ -15,7 +15,7 @@ import { layOver } from './effective-settings.ts'
 import { keyAddressProblem } from './key-address.ts'
 import { isFixed, SETTING_KEYS, SETTINGS_ROOT } from './setting-keys.ts'
 import type { SettingsKeeper } from './settings-keeper.ts'
-import { patchSettings, type StoredValues } from './settings-patch.ts'
+import { type Patched, patchSettings, type StoredValues } from './settings-patch.ts'
 import { writeStored } from './stored-settings.ts'
 
 export interface SettingsServiceOptions {
@@ -54,9 +54,9 @@ export class SettingsService {
     const { clock, cipher, keeper, changes } = this.#options
     const settings = await changes.write(async (tx) => {
       const { usable: stored, settings: before } = await keeper.read(tx)
-      const { stored: next, settings: after } = this.#judge(stored, before, patch)
+      const { patched, settings: after } = this.#judge(stored, before, patch)
       await refuseUnknownContact(tx, before, after)
-      await writeStored(tx, cipher, stored, next, clock.now())
+      await writeStored(tx, cipher, stored, patched, clock.now())
       const changed = settingChanges(before, after)
       if (changed === undefined) return after
       await changes.record(tx, principal, { action: 'settings.changed', target: TARGET, changes: changed }, client)
@@ -69,7 +69,7 @@ export class SettingsService {
     stored: StoredValues,
     before: InstanceSettings,
     patch: unknown,
-  ): { stored: StoredValues; settings: InstanceSettings } {
+  ): { patched: Patched; settings: InstanceSettings } {
     const { settings, sources } = this.#options.keeper.given
     const patched = patchSettings(stored, patch)
     const fixed = patched.given.filter((key) => isFixed(sources, key)).map((key) => fixedKey(key, stored.has(key)))
@@ -78,7 +78,7 @@ export class SettingsService {
     const problems = [...patched.problems, ...fixed, ...wrong]
     if (problems.length > 0 || 'problems' in effective) throw invalid(problems)
     refuseProblems([keyAddressProblem(before.translation, effective.settings.translation, patched)])
-    return { stored: patched.stored, settings: effective.settings }
+    return { patched, settings: effective.settings }
   }
 }
 

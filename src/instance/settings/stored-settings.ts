@@ -2,7 +2,7 @@ import type { Micros } from '../../platform/clock/clock.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { isSecretKey, SETTING_KEYS } from './setting-keys.ts'
-import type { StoredValues } from './settings-patch.ts'
+import type { Patched, StoredValues } from './settings-patch.ts'
 import { deleteSetting, putSetting, readSettingRows } from './store-settings.ts'
 
 /** What administrators stored. A secret that this server cannot open, and a key that it does not know, are left out. */
@@ -20,10 +20,10 @@ export async function writeStored(
   tx: Transaction,
   cipher: Cipher,
   before: StoredValues,
-  after: StoredValues,
+  { stored: after, dropped }: Pick<Patched, 'stored' | 'dropped'>,
   now: Micros,
 ): Promise<void> {
-  for (const key of before.keys()) if (!after.has(key)) await deleteSetting(tx, key)
+  for (const key of new Set([...before.keys(), ...dropped])) if (!after.has(key)) await deleteSetting(tx, key)
   for (const [key, value] of after) {
     const text = JSON.stringify(value)
     if (before.has(key) && JSON.stringify(before.get(key)) === text) continue
