@@ -162,6 +162,18 @@ test('a secret file that is missing, doubled or holds a bad secret is a problem 
   assert.doesNotMatch(JSON.stringify([doubled, bad]), /topsecret/)
 })
 
+test('a secret file without a secret in it is a problem, that of a list as well', async () => {
+  const cwd = folder({ 'empty.txt': ' \n\n' })
+  const problems = await problemsOf({ cwd, env: { COMMONPLACE_AUTH__SECRETS_FILE: 'empty.txt' } })
+  assert.deepEqual(problems, [
+    {
+      path: 'auth.secrets_file',
+      message: 'names a file that is empty (COMMONPLACE_AUTH__SECRETS_FILE).',
+      example: 'COMMONPLACE_AUTH__SECRETS_FILE=/run/secrets/secrets',
+    },
+  ])
+})
+
 test('all problems come at once, each with its place and something valid', async () => {
   const yaml = 'server:\n  prot: 1\n  ssl: maybe\nport: 1\nlimits: { A: { limit: 1 }, read: {} }\nauth: 5\n'
   const env = { COMMONPLACE_PROT: '1', COMMONPLACE_SERVER__PORT: 'x', COMMONPLACE_SERVER__PROXIES: '[' }

@@ -138,6 +138,8 @@ export class SettingsReader {
     const secret = readTextFile(resolve(this.#context.cwd, file))
     if ('wrong' in secret) return this.#report(at, example, `names a file that ${secret.wrong}`)
     const content = secret.text.trim()
+    // Nobody means an empty list by it: nothing would be signed, and nobody told.
+    if (content === '') return this.#report(at, example, 'names a file that is empty')
     this.#secretFile = file
     const value = this.read(member, member.kind === 'list' ? linesOf(content) : content, [...path, key])
     this.#secretFile = null
