@@ -12,6 +12,7 @@ import { INVALID, SettingsReader } from './platform/config/read-settings.ts'
 import { defaultOf, type Mode, type Setting, settingsIn } from './platform/config/setting.ts'
 import type { Problem } from './platform/config/settings-error.ts'
 import { loadSettings, maskSecrets, ROOT, SettingsError, SHORT_NAMES } from './settings.ts'
+import { parseEmail } from './users/user/email.ts'
 
 const MODES: Mode[] = ['dev', 'serve', 'cli']
 
@@ -146,6 +147,16 @@ test('bad values of the short names are refused', async () => {
     paths,
     Object.keys(SHORT_NAMES).filter((path) => !['server.host', 'server.grpc_port', 'storage.data_dir'].includes(path)),
   )
+})
+
+test('the first administrator has an address that the first start takes, or the settings are refused', async () => {
+  const long = `a@${'x'.repeat(252)}`
+  const odd = ['a@b', 'a@exa_mple.org', 'a@b..c', 'a@b.', 'a\u200b@b', 'é@ö.example', `${long}x`]
+  for (const address of [...odd, long, 'a@[1.2.3.4]', 'a+b@c-d.org']) {
+    const isTaken = parseEmail(address) !== undefined
+    const loading = load('serve', { COMMONPLACE_ADMIN_EMAIL: address })
+    assert.equal(await loading.then(Boolean, () => false), isTaken, address)
+  }
 })
 
 test('a path with a ~ that no shell has read is refused: it would be a folder of that name', async () => {
