@@ -31,7 +31,8 @@ callbacks:
   space around it is dropped; of a list each line is one entry.
 - A layer adds its entries to a map of the layer below; the empty map \`{}\` clears it. A list replaces the list below.
 - A key that is not listed here, a variable \`COMMONPLACE_…\` that is none of these, or a bad value stops the start with all
-  problems at once. \`commonplace config\` shows what is in effect and where it comes from.
+  problems at once. \`commonplace config\` shows what is in effect and where it comes from, but for what administrators stored under
+  \`instance\`, which lies over it: \`GET /api/v1/admin/instance\` shows that.
 `
 
 /** The whole page. */

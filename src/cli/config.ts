@@ -12,7 +12,11 @@ export function configCommand(): Command {
     .description('show the settings in effect, secrets masked, and where each one comes from')
     .addOption(new Option('--mode <mode>', 'whose defaults to show').choices(['dev', 'serve']).default('serve'))
     .option('--json', 'answer as JSON')
-    .addHelpText('after', '\nEvery setting, its default and its environment variable: docs/settings.md')
+    .addHelpText(
+      'after',
+      '\nWhat administrators stored under "instance" lies over it and is not shown: GET /api/v1/admin/instance shows it.' +
+        '\nEvery setting, its default and its environment variable: docs/settings.md',
+    )
     .action(async (options: { mode: Mode; json?: boolean }, command: Command) => {
       const loaded = await loadSettings({ mode: options.mode, ...flagsOf(command) })
       process.stdout.write(options.json ? asJson(loaded) : asYaml(loaded))
