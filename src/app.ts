@@ -219,7 +219,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   await registerRpc(server, rpc, server.platform.paths)
 
   const { host, port, grpc_port: grpcPort, metrics_port: metricsPort, shutdown_timeout: graceMs } = settings.server
-  if (metricsPort !== null) starting.use(await listenMetrics(metrics, { host, port: metricsPort }))
+  if (metricsPort !== null) starting.use(await listenMetrics(metrics, { host, port: metricsPort, log }))
   const main = await listen(server, host, port)
   starting.defer(async () => void (await closeGracefully(server, clock, 0)))
   const grpc = await listenGrpc(rpc, {

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { operation } from '../../../src/platform/http/operation.ts'
 import type { OpenApiDocument } from '../../../src/platform/http/pages/openapi.ts'
 import type { Readiness } from '../../../src/platform/http/platform.ts'
-import { createMetricsServer } from '../../../src/platform/telemetry/metrics-server.ts'
+import { createLogger } from '../../../src/platform/logging/logger.ts'
+import { listenMetrics } from '../../../src/platform/telemetry/listen-metrics.ts'
 import { ADA, exchange, startPlatform } from './platform-server.ts'
 
 function routes(server: FastifyInstance): void {
@@ -106,16 +106,15 @@ test('metrics are for administrators, and count requests by operation and class 
   assert.match(text, /^http_request_duration_seconds_count\{operation="GetMetrics",status="4xx"\} 2$/m)
 })
 
-test('metrics on their own port need no credentials and serve nothing else', async () => {
+test('metrics on their own port, which the log names, need no credentials and serve nothing else', async () => {
   await using platform = await startPlatform()
-  const server = createMetricsServer(platform.server.platform.metrics).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  assert.match(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text(), /http_request_duration_seconds/)
-  assert.equal((await fetch(`http://127.0.0.1:${port}/livez`)).status, 404)
-  assert.equal((await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST' })).status, 405)
-  server.closeAllConnections()
-  server.close()
+  const lines: string[] = []
+  const log = createLogger({ level: 'info', format: 'json', destination: { write: (line) => void lines.push(line) } })
+  await using _listening = await listenMetrics(platform.server.platform.metrics, { host: '127.0.0.1', port: 0, log })
+  const [url = ''] = /http:\/\/127\.0\.0\.1:\d+\/metrics/.exec(lines.join('')) ?? []
+  assert.match(await (await fetch(url)).text(), /http_request_duration_seconds/)
+  assert.equal((await fetch(new URL('/livez', url))).status, 404)
+  assert.equal((await fetch(url, { method: 'POST' })).status, 405)
 })
 
 test('a caller who goes away is logged as such', async () => {

@@ -28,7 +28,8 @@ export const serverSettings = group(
     metrics_port: orNull(
       integer({
         ...portNumber,
-        description: 'Port of its own for `/metrics`, without credentials; the main port has it for administrators.',
+        description:
+          'Port of its own for `/metrics`, without credentials; the main port has it for administrators. 0 takes any free one, which the log names.',
         example: 9464,
       }),
     ),
