@@ -138,6 +138,20 @@ test('an answer that has begun and does not go on is an idle connection', async 
   assert.match(await exchange(platform.port, 'GET /begins HTTP/1.1\r\nHost: x\r\n\r\n'), /^HTTP\/1\.1 200 /)
 })
 
+test('an answer that would end with its connection does not look whole when nobody reads it any more', async () => {
+  await using platform = await startPlatform({
+    settings: { idle_timeout: 100 },
+    routes: (server) =>
+      void server.get('/begins', (_request, reply) => {
+        reply.hijack()
+        reply.raw.write('half of it')
+      }),
+  })
+  const socket = connect(platform.port, '127.0.0.1').on('data', () => {})
+  socket.write('GET /begins HTTP/1.0\r\n\r\n')
+  await assert.rejects(once(socket, 'end'), { code: 'ECONNRESET' })
+})
+
 function largeRoute(megabytes: number) {
   return (server: FastifyInstance) => server.get('/large', async () => Buffer.alloc(megabytes * 1024 * 1024, 'x'))
 }

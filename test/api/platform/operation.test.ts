@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { test } from 'node:test'
 import type { FastifyInstance } from 'fastify'
@@ -221,6 +223,37 @@ test('a handler may stream, and the stream is compressed for whoever takes it', 
     const response = await fetch(`${platform.url}/export`, { headers: { 'accept-encoding': coding } })
     assert.equal(response.headers.get('content-encoding'), coding === 'identity' ? null : coding)
     assert.equal(await response.text(), lines.join(''))
+  }
+})
+
+test('a stream that breaks off does not look whole, also where it would end with its connection', async () => {
+  let read = Promise.withResolvers<void>()
+  async function* pieces() {
+    yield 'half of it'
+    await read.promise
+    throw new Error('broken')
+  }
+  await using platform = await startPlatform({
+    routes: (server) =>
+      echo(server, { access: 'public', handler: async (_request, reply) => reply.send(Readable.from(pieces())) }),
+  })
+  for (const [version, expected] of [
+    ['1.0', 'ECONNRESET'],
+    ['1.1', 'without a last chunk'],
+  ]) {
+    read = Promise.withResolvers()
+    const socket = connect(platform.port, '127.0.0.1')
+    socket.write(`GET /api/v2/things/1 HTTP/${version}\r\nHost: x\r\n\r\n`)
+    let received = ''
+    socket.on('data', (bytes) => {
+      received += bytes
+      if (received.includes('half of it')) read.resolve()
+    })
+    const end = await once(socket, 'end').then(
+      () => (received.endsWith('0\r\n\r\n') ? 'whole' : 'without a last chunk'),
+      ({ code }) => code,
+    )
+    assert.equal(end, expected)
   }
 })
 

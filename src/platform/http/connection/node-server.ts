@@ -57,7 +57,11 @@ export function createNodeServer(
   )
   server.timeout = settings.idle_timeout
   server.on('timeout', (socket: Socket) => {
-    if (!isAwaitingAnswer(socket)) socket.destroy()
+    const response = responseOn(socket)
+    if (response !== null && isAwaited(response, socket)) return
+    // It knows how to break off.
+    response?.destroy()
+    socket.destroy()
   })
   if (settings.max_connections > 0) server.maxConnections = settings.max_connections
   // Beyond the count Node drops headers in silence; the size of the head bounds them already.
@@ -69,15 +73,18 @@ export function createNodeServer(
 
 const SLASH = 0x2f
 
+/** What the connection is for now. */
+function responseOn(socket: Socket): ServerResponse | null {
+  // NOTE Not part of Node's public interface. test/api/platform/limits.test.ts fails when a later Node no longer has it.
+  return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? null
+}
+
 /**
  * Nothing moves while a long poll waits, and the caller who sent all of it can do nothing about that: its end is for the
  * operation to decide. A caller who has ended its side, or does not read its answer, waits for nothing.
  */
-function isAwaitingAnswer(socket: Socket): boolean {
-  // NOTE Not part of Node's public interface: the response that the connection is for now. test/api/platform/limits.test.ts
-  // fails when a later Node no longer has it.
-  const { _httpMessage: response } = socket as Socket & { _httpMessage?: ServerResponse | null }
-  return response?.req.complete === true && !response.headersSent && !socket.readableEnded
+function isAwaited({ req, headersSent }: ServerResponse, { readableEnded }: Socket): boolean {
+  return req.complete && !headersSent && !readableEnded
 }
 
 // Nobody can tell a caller who only has nothing more to say from one who has gone; most answers take less than this.

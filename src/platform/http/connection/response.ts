@@ -84,9 +84,18 @@ export class HttpResponse<Request extends IncomingMessage = IncomingMessage> ext
   }
 
   override destroy(error?: Error): this {
+    if (this.#endsWithConnection() && !this.writableFinished) this.socket?.resetAndDestroy()
     super.destroy(error)
     this.#report(499)
     return this
+  }
+
+  /**
+   * Neither a length nor chunks tell where such an answer ends, as for the HTTP/1.0 that proxies speak: of one that breaks off they would take
+   * what they have for the whole. A reset says that it is not.
+   */
+  #endsWithConnection(): boolean {
+    return this.headersSent && !this.chunkedEncoding && !this.hasHeader('content-length')
   }
 
   #report(status: number): void {
