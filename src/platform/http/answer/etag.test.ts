@@ -27,11 +27,12 @@ test('If-Match is refused where it names another version, or there is none', () 
   }
 })
 
-test('a weak tag names no version where bytes count', () => {
+test('a weak tag names no version where bytes count, and whoever has it from a proxy is told', () => {
   for (const header of ['W/"a"', 'w/"a"', '"x", W/"a"']) {
-    refuses('precondition_failed', /current version/, () => requireMatch(header, '"a"', 'strong'))
+    refuses('precondition_failed', /without W\//, () => requireMatch(header, '"a"', 'strong'))
   }
-  refuses('precondition_failed', /current version/, () => requireMatch('W/"a"', 'W/"a"', 'strong'))
+  refuses('precondition_failed', /without W\//, () => requireMatch('W/"a"', 'W/"a"', 'strong'))
+  refuses('precondition_failed', /current version/, () => requireMatch('W/"b"', '"a"', 'strong'))
 })
 
 test('If-None-Match finds the version among others, weak or not, and any by a star', () => {
