@@ -60,6 +60,23 @@ eachDatabase('long answers', ({ engine, open }) => {
     assert.ok(isAppError(error, 'canceled'))
   })
 
+  test('leave their place to others when they are not read for ten seconds, and keep it as long as nobody waits', async () => {
+    const clock = new FakeClock()
+    const streams = new SnapshotStreams(await open(), clock)
+    const unread = await Promise.all([1, 2, 3].map(() => streams.open(endless().write, HERE)))
+    for (const stream of unread) stream.on('error', () => {}).read(0)
+    while (unread.some((stream) => stream.readableLength < 1024 * 1024)) {
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    await clock.advance(25_000)
+    assert.equal(streams.slots.open, 3)
+    const next = streams.open(endless().write, HERE)
+    await clock.advance(10_000)
+    assert.ok(unread.some(({ destroyed }) => destroyed))
+    for (const stream of [await next, ...unread]) stream.destroy()
+    await released(streams)
+  })
+
   test('let go of everything when the caller goes away, before or while it reads', async () => {
     const db = await open()
     const streams = new SnapshotStreams(db, new FakeClock())

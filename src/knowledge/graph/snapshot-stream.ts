@@ -14,8 +14,10 @@ export interface SnapshotStreamOptions {
   db: Database
   clock: Clock
   write: ChunkWriter
-  /** A caller that takes nothing for so long is given up. */
+  /** A caller that takes nothing for so long is given up, also sooner where others wait for its place. */
   idleMs: number
+  wantedIdleMs: number
+  isWanted(): boolean
   /** As is one that is not done after so long: an old state of the data costs everybody. */
   longestMs: number
   /** Called once, when the state of the data is let go. */
@@ -74,12 +76,17 @@ export class SnapshotStream extends Readable {
 
   #room(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const { clock, idleMs } = this.#options
-    const cancel = clock.after(idleMs, () => this.destroy(tooSlow()))
+    const { clock, idleMs, wantedIdleMs, isWanted } = this.#options
+    const idleAtMs = clock.elapsedMs() + idleMs
+    const look = () => {
+      if (isWanted() || clock.elapsedMs() >= idleAtMs) this.destroy(tooSlow())
+      else cancel = clock.after(wantedIdleMs, look)
+    }
+    let cancel = clock.after(wantedIdleMs, look)
     this.#wake = resolve
     this.#stop = reject
     if (this.destroyed) reject(callerWentAway())
-    return promise.finally(cancel)
+    return promise.finally(() => cancel())
   }
 }
 

@@ -12,6 +12,8 @@ import { type ChunkWriter, SnapshotStream } from './snapshot-stream.ts'
 const MOST_OPEN = 3
 // The read-ahead and buffers on the way empty first: a caller that reads steadily over a slow line seems to take nothing meanwhile.
 const IDLE_MS = 60_000
+// Well within the time that others wait for their turn: those who have stopped reading must not keep everybody else from it.
+const WANTED_IDLE_MS = 10_000
 const LONGEST_MS = 10 * 60_000
 
 /** All long answers of one database: graph, orphans, directory tree. */
@@ -29,8 +31,9 @@ export class SnapshotStreams {
   /** Waits for its turn. The stream ends by itself when the caller has `gone`. */
   async open(write: ChunkWriter, gone: AbortSignal): Promise<Readable> {
     const onReleased = await this.slots.enter(gone)
-    const limits = { idleMs: IDLE_MS, longestMs: LONGEST_MS }
-    const stream = new SnapshotStream({ db: this.#db, clock: this.#clock, write, ...limits, onReleased })
+    const limits = { idleMs: IDLE_MS, wantedIdleMs: WANTED_IDLE_MS, longestMs: LONGEST_MS }
+    const isWanted = () => this.slots.waiting > 0
+    const stream = new SnapshotStream({ db: this.#db, clock: this.#clock, write, ...limits, isWanted, onReleased })
     if (gone.aborted) stream.destroy()
     else gone.addEventListener('abort', () => stream.destroy(), { once: true })
     return stream
