@@ -2,10 +2,12 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { countingSlots, streamSlots } from '../../src/knowledge/graph/snapshot-slots.ts'
 import type { ChunkWriter } from '../../src/knowledge/graph/snapshot-stream.ts'
 import { SnapshotStreams } from '../../src/knowledge/graph/snapshot-streams.ts'
 import { graphText } from '../../src/knowledge/graph/write-graph.ts'
 import { isAppError } from '../../src/platform/errors/app-error.ts'
+import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { writeNoteRows } from './note-rows.ts'
@@ -115,7 +117,14 @@ eachDatabase('long answers', ({ engine, open }) => {
     await released(streams)
   })
 
-  test('leave connections for everybody else where there are few', async () => {
+  test('leave connections for everybody else where there are few, together with the figures of projects', async () => {
+    const kept = { 3: 1, 4: 1, 5: 1, 6: 2, 7: 2, 8: 3 }
+    for (const [poolSize, others] of Object.entries(kept)) {
+      const db = { mostSnapshots: Number(poolSize) } as Database
+      const both = [streamSlots(db, new FakeClock()), countingSlots(db, new FakeClock())]
+      for (const slots of both) for (let n = 0; n < 9; n++) slots.enter(HERE).catch(() => {})
+      assert.equal(Number(poolSize) - both.reduce((sum, slots) => sum + slots.open, 0), others, poolSize)
+    }
     const streams = new SnapshotStreams(await open({ poolSize: 3 }), new FakeClock())
     const asked = Array.from({ length: 4 }, () => streams.open(endless().write, HERE))
     assert.equal(streams.slots.waiting, engine === 'postgres' ? 3 : 1)

@@ -19,7 +19,7 @@ eachDatabase('the facts of projects', ({ open }) => {
   })
 
   test('are counted two at a time, and not for who has gone, or may not see them when it is their turn', async () => {
-    const db = await open()
+    const db = await open({ poolSize: 7 })
     const { projectId } = await writeNoteRows(db, [{ path: 'a.md' }])
     const { external_id: pathId } = await db.query
       .selectFrom('projects')

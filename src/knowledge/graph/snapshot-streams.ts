@@ -6,10 +6,9 @@ import { JSON_TYPE } from '../../platform/http/answer/send-hook.ts'
 import type { StreamSlots } from '../../platform/http/answer/stream-slots.ts'
 import { whileAllowed } from '../../platform/http/entry/still-allowed.ts'
 import type { Database } from '../../platform/storage/database.ts'
-import { snapshotSlots } from './snapshot-slots.ts'
+import { streamSlots } from './snapshot-slots.ts'
 import { type ChunkWriter, SnapshotStream } from './snapshot-stream.ts'
 
-const MOST_OPEN = 3
 // The read-ahead and buffers on the way empty first: a caller that reads steadily over a slow line seems to take nothing meanwhile.
 const IDLE_MS = 60_000
 // Well within the time that others wait for their turn: those who have stopped reading must not keep everybody else from it.
@@ -25,7 +24,7 @@ export class SnapshotStreams {
   constructor(db: Database, clock: Clock) {
     this.#db = db
     this.#clock = clock
-    this.slots = snapshotSlots(db, clock, MOST_OPEN)
+    this.slots = streamSlots(db, clock)
   }
 
   /** Waits for its turn. The stream ends by itself when the caller has `gone`. */

@@ -6,7 +6,7 @@ import type { Waiting } from '../../platform/http/entry/waiting-of.ts'
 import { enqueueJob } from '../../platform/jobs/enqueue.ts'
 import { findOpenJob } from '../../platform/jobs/store-open-job.ts'
 import type { Database } from '../../platform/storage/database.ts'
-import { snapshotSlots } from '../graph/snapshot-slots.ts'
+import { countingSlots } from '../graph/snapshot-slots.ts'
 import { firstIndexWork, INDEX_PROJECT, indexNow } from './index-project.ts'
 import { requireProjectDetails } from './look-up.ts'
 import type { ListedProject, ProjectDetails } from './project.ts'
@@ -26,8 +26,6 @@ export interface IndexRequest {
   onProgress?(notes: number): void
 }
 
-const MOST_COUNTING = 2
-
 /** What a project holds, and reading it anew. */
 export class ProjectInside {
   readonly #db: Database
@@ -37,7 +35,7 @@ export class ProjectInside {
   constructor({ db, clock }: { db: Database; clock: Clock }) {
     this.#db = db
     this.#clock = clock
-    this.#counting = snapshotSlots(db, clock, MOST_COUNTING)
+    this.#counting = countingSlots(db, clock)
   }
 
   /** Waits for its turn. `all` are the projects there are, this one among them. */
