@@ -3,11 +3,13 @@ import { execFile } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { shareQuestions } from '../../src/platform/outbound/resolve-host.ts'
 import { SystemResolver } from '../../src/platform/outbound/system-resolver.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { HastyClock } from '../support/hasty-clock.ts'
 import { startNameServer } from '../support/receivers/name-server.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
@@ -73,6 +75,22 @@ test('the IPv4 addresses of a name are used when nothing is said of IPv6 a secon
   await clock.advance(1_000)
   assert.deepEqual(await found, [{ address: '192.0.2.1', family: 4 }])
   resolver.close()
+})
+
+test('IPv4 addresses that are told late are waited for where there are only those of IPv6, which may lead nowhere', async () => {
+  const ipv6 = '2001:0db8:0000:0000:0000:0000:0000:0001'
+  const tell = async (_name: string, kind: 'A' | 'AAAA') => {
+    if (kind === 'AAAA') return [ipv6]
+    for (let turns = 0; turns < 100; turns++) await setImmediate()
+    return ['192.0.2.1']
+  }
+  await using server = await startNameServer(tell)
+  const clock = new HastyClock()
+  const { resolve } = new SystemResolver({ clock, servers: () => [server.address], hostsPath: MISSING })
+  assert.deepEqual(await resolve('hooks.example.org'), [
+    { address: '192.0.2.1', family: 4 },
+    { address: '2001:db8::1', family: 6 },
+  ])
 })
 
 test('other servers that the machine was given meanwhile are asked after the first failure', async () => {

@@ -21,7 +21,7 @@ export interface SystemResolverOptions {
 const TIMEOUT_MS = 2000
 const TRIES = 2
 // There are servers that never say that a name has no IPv6 addresses.
-const OTHER_FAMILY_MS = 1000
+const IPV6_MS = 1000
 /** What would take just as long when asked again. */
 const SLOW_CODES = new Set(['ETIMEOUT', 'ECANCELLED', 'ESERVFAIL', 'EREFUSED'])
 
@@ -60,7 +60,10 @@ export class SystemResolver {
     }
   }
 
-  /** For both families at once. When one has addresses the other is waited for a little; what it says later is not used. */
+  /**
+   * For both families at once. When there are IPv4 addresses the others are waited for a little; what is said later is not used. Those of
+   * IPv6 alone are not enough: many machines cannot reach them.
+   */
   async #ask(host: string): Promise<{ found: ResolvedAddress[]; failures: NodeJS.ErrnoException[] }> {
     const found: ResolvedAddress[] = []
     const failures: NodeJS.ErrnoException[] = []
@@ -74,7 +77,7 @@ export class SystemResolver {
     const answers = [hear(4, this.#servers.resolve4(host)), hear(6, this.#servers.resolve6(host))]
     const both = Promise.all(answers)
     await Promise.race(answers)
-    if (found.length > 0) await settlesWithin(this.#clock, OTHER_FAMILY_MS, both)
+    if (found.some(({ family }) => family === 4)) await settlesWithin(this.#clock, IPV6_MS, both)
     else await both
     return { found: found.toSorted((a, b) => a.family - b.family), failures }
   }

@@ -10,23 +10,29 @@ export interface NameServer extends AsyncDisposable {
   questions: Inbox<string>
 }
 
-/** IPv4 addresses of the name; undefined says there is no such name, null says nothing. `kind`: what it is asked for. */
-export type NameScript = (name: string, kind: 'A' | 'AAAA') => string[] | undefined | null
+type Known = string[] | undefined | null
+
+/**
+ * Addresses of the name, of which those of the `kind` that it is asked for are told; undefined says there is no such name, null
+ * says nothing.
+ */
+export type NameScript = (name: string, kind: 'A' | 'AAAA') => Known | Promise<Known>
 
 const TYPE_A = 1
+const TYPE_AAAA = 28
 const NO_SUCH_NAME = 3
 
 /** A real name server on this machine that knows what it is told. */
 export async function startNameServer(script: NameScript): Promise<NameServer> {
   const questions = new Inbox<string>()
   const socket = createSocket('udp4')
-  socket.on('message', (query, { port, address }) => {
+  socket.on('message', async (query, { port, address }) => {
     const { name, end } = readName(query)
     const kind = query.readUInt16BE(end) === TYPE_A ? 'A' : 'AAAA'
-    const known = script(name, kind)
     questions.add(name)
+    const known = await script(name, kind)
     if (known === null) return
-    const addresses = kind === 'A' ? (known ?? []) : []
+    const addresses = (known ?? []).filter((one) => one.includes(':') === (kind === 'AAAA'))
     socket.send(answerTo(query.subarray(0, end + 4), addresses, known === undefined), port, address)
   })
   socket.bind(0, '127.0.0.1')
@@ -57,9 +63,16 @@ function answerTo(query: Buffer, addresses: string[], isUnknown: boolean): Buffe
   head.writeUInt16BE(1, 4)
   head.writeUInt16BE(addresses.length, 6)
   head.writeUInt32BE(0, 8)
-  const records = addresses.map((address) =>
-    // The name of the question, an IPv4 address of the internet, for a second, four bytes.
-    Buffer.from([0xc0, 12, 0, TYPE_A, 0, 1, 0, 0, 0, 1, 0, 4, ...address.split('.').map(Number)]),
-  )
+  const records = addresses.map((address) => {
+    const bytes = address.includes(':') ? ipv6Bytes(address) : address.split('.').map(Number)
+    // The name of the question, an address of the internet, for a second, so many bytes.
+    const type = bytes.length === 4 ? TYPE_A : TYPE_AAAA
+    return Buffer.from([0xc0, 12, 0, type, 0, 1, 0, 0, 0, 1, 0, bytes.length, ...bytes])
+  })
   return Buffer.concat([head, ...records])
+}
+
+/** Of one that has all of its parts. */
+function ipv6Bytes(address: string): number[] {
+  return [...Buffer.from(address.replaceAll(':', ''), 'hex')]
 }
