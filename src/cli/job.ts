@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { toRfc3339 } from '../platform/clock/clock.ts'
+import { toRfc3339, toRfc3339OrNull } from '../platform/clock/clock.ts'
 import { AppError } from '../platform/errors/app-error.ts'
 import { parseId } from '../platform/ids/uuid.ts'
 import type { JobId } from '../platform/jobs/job-kind.ts'
@@ -107,7 +107,7 @@ function describe(job: JobRow) {
     state: job.state,
     attempt: job.attempt,
     due_at: toRfc3339(job.due_at),
-    leased_until: job.lease_until === null ? null : toRfc3339(job.lease_until),
+    leased_until: toRfc3339OrNull(job.lease_until),
     last_error: job.last_error,
     created_at: toRfc3339(job.created_at),
   }

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { MICROS_PER_MS, type Micros, toRfc3339 } from '../platform/clock/clock.ts'
+import { MICROS_PER_MS, toRfc3339, toRfc3339OrNull } from '../platform/clock/clock.ts'
 import { parseDuration } from '../platform/config/duration.ts'
 import { type AccessToken, type ApiKey, type ApplicationKey, resolveUser } from '../users/index.ts'
 import { printJson } from './print-json.ts'
@@ -128,11 +128,7 @@ function describe(kind: string, credential: AccessToken | ApplicationKey | ApiKe
     user_id: 'userId' in credential ? credential.userId : null,
     scopes: 'scopes' in credential ? credential.scopes : null,
     created_at: toRfc3339(credential.createdAt),
-    expires_at: 'expiresAt' in credential ? timeOrNull(credential.expiresAt) : null,
-    last_used_at: 'lastUsedAt' in credential ? timeOrNull(credential.lastUsedAt) : null,
+    expires_at: 'expiresAt' in credential ? toRfc3339OrNull(credential.expiresAt) : null,
+    last_used_at: 'lastUsedAt' in credential ? toRfc3339OrNull(credential.lastUsedAt) : null,
   }
-}
-
-function timeOrNull(at: Micros | null): string | null {
-  return at === null ? null : toRfc3339(at)
 }

@@ -1,5 +1,5 @@
 import { Command, Option } from 'commander'
-import { toRfc3339 } from '../platform/clock/clock.ts'
+import { toRfc3339, toRfc3339OrNull } from '../platform/clock/clock.ts'
 import { AppError } from '../platform/errors/app-error.ts'
 import { type ListedUser, resolveRole, resolveUser, type User } from '../users/index.ts'
 import { printJson } from './print-json.ts'
@@ -185,6 +185,6 @@ function toJson(user: ListedUser) {
     service_account: user.serviceAccount,
     roles: user.roles.map(({ id, name }) => ({ id, name })),
     created_at: toRfc3339(user.createdAt),
-    last_login_time: user.lastLoginAt === null ? null : toRfc3339(user.lastLoginAt),
+    last_login_time: toRfc3339OrNull(user.lastLoginAt),
   }
 }

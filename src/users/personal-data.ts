@@ -2,7 +2,7 @@
 import { blankAudit } from '../platform/audit/blank.ts'
 import { type RecordedEvent, streamAudit } from '../platform/audit/list.ts'
 import { hashSecret } from '../platform/auth/secrets.ts'
-import { type Clock, type Micros, toRfc3339 } from '../platform/clock/clock.ts'
+import { type Clock, toRfc3339, toRfc3339OrNull } from '../platform/clock/clock.ts'
 import { networkOf } from '../platform/http/connection/client-address.ts'
 import { idempotencyData } from '../platform/idempotency/idempotency.ts'
 import type { Person, PersonalDataPart } from '../platform/personal-data/personal-data.ts'
@@ -73,7 +73,7 @@ async function profileOf(reader: Reader, { id, organizationId }: Person): Promis
     service_account: user.serviceAccount,
     created_at: toRfc3339(user.createdAt),
     modified_at: toRfc3339(user.modifiedAt),
-    last_login_time: time(user.lastLoginAt),
+    last_login_time: toRfc3339OrNull(user.lastLoginAt),
     allowed_login_methods: user.allowedLoginMethods,
   }
 }
@@ -86,8 +86,8 @@ async function rolesOf(reader: Reader, { id }: Person): Promise<unknown> {
 async function signInOf(reader: Reader, { id }: Person): Promise<unknown> {
   const facts = await signInFacts(reader, id)
   return {
-    password_changed_at: time(facts.passwordChangedAt),
-    totp_confirmed_at: time(facts.totpConfirmedAt),
+    password_changed_at: toRfc3339OrNull(facts.passwordChangedAt),
+    totp_confirmed_at: toRfc3339OrNull(facts.totpConfirmedAt),
     recovery_codes_left: facts.recoveryCodesLeft,
   }
 }
@@ -111,7 +111,7 @@ function keysOf(table: 'application_keys' | 'access_tokens') {
       last4: key.last4,
       scopes: key.scopes,
       created_at: toRfc3339(key.createdAt),
-      last_used_at: time(key.lastUsedAt),
+      last_used_at: toRfc3339OrNull(key.lastUsedAt),
     }))
   }
 }
@@ -125,7 +125,7 @@ async function sentInvitations(reader: Reader, { id }: Person): Promise<unknown>
     delivery: row.delivery,
     created_at: toRfc3339(row.created_at),
     expires_at: toRfc3339(row.expires_at),
-    accepted_at: time(row.accepted_at),
+    accepted_at: toRfc3339OrNull(row.accepted_at),
   }))
 }
 
@@ -156,8 +156,4 @@ async function* auditOf(reader: Reader, { id, organizationId }: Person): AsyncGe
 
 function withoutClient(event: RecordedEvent): RecordedEvent {
   return { ...event, client: { address: null, userAgent: null, requestId: null } }
-}
-
-function time(at: Micros | null): string | null {
-  return at === null ? null : toRfc3339(at)
 }

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import type { CataloguePermission } from '../platform/auth/permissions.ts'
 import type { OrganizationsTable } from '../platform/auth/tables.ts'
-import { toRfc3339 } from '../platform/clock/clock.ts'
+import { toRfc3339, toRfc3339OrNull } from '../platform/clock/clock.ts'
 import { nullable } from '../platform/http/input/nullable.ts'
 import type { ListCounts } from './page.ts'
 import { type IconProvider, iconUrl } from './user/icon.ts'
@@ -130,7 +130,7 @@ export function userToWire(
       status: user.status,
       verified: user.verified,
       service_account: user.serviceAccount,
-      last_login_time: user.lastLoginAt === null ? null : toRfc3339(user.lastLoginAt),
+      last_login_time: toRfc3339OrNull(user.lastLoginAt),
       mfa_enabled: mfaEnabled,
       allowed_login_methods: user.allowedLoginMethods,
     },

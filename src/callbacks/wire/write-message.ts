@@ -119,6 +119,6 @@ function enumWriter(desc: DescEnum): WriteValue {
   return (value: number) => desc.value[value]?.name ?? value
 }
 
-function base64(bytes: Uint8Array): string {
+export function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }

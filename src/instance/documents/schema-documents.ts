@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { toRfc3339 } from '../../platform/clock/clock.ts'
+import { toRfc3339, toRfc3339OrNull } from '../../platform/clock/clock.ts'
 import { nullable } from '../../platform/http/input/nullable.ts'
 import { LONGEST_DOCUMENT, type ShownDocument } from './document-service.ts'
 import type { ShownTerms } from './terms-service.ts'
@@ -59,7 +59,7 @@ export function termsToJson(terms: ShownTerms) {
     id: String(terms.id),
     ...documentToJson(terms),
     effective_date: terms.effectiveDate,
-    published_at: terms.publishedAt === null ? null : toRfc3339(terms.publishedAt),
+    published_at: toRfc3339OrNull(terms.publishedAt),
     changelog: terms.changelog,
   }
 }

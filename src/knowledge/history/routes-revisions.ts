@@ -5,7 +5,7 @@ import { shownId } from '../../platform/http/route/path-id.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { answerNote } from '../note/answer-note.ts'
 import { preconditionsOf } from '../note/preconditions.ts'
-import { EntityDocument, NotePath } from '../note/schema-notes.ts'
+import { EntityDocument, NotePath, placeOf } from '../note/schema-notes.ts'
 import { writerOf } from '../note/writer-of.ts'
 import { projectUrls } from '../project/urls.ts'
 import { RevisionService } from './revision-service.ts'
@@ -93,10 +93,6 @@ export function revisionRoutes(server: FastifyInstance, deps: KnowledgeDeps): vo
       return answerNote(reply, document)
     },
   })
-}
-
-function placeOf(params: { project_id: string; entity_id: string }) {
-  return { projectId: params.project_id, noteId: params.entity_id }
 }
 
 function versionOf(text: string): number {

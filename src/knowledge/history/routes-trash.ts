@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { operation } from '../../platform/http/operation.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { answerNote } from '../note/answer-note.ts'
-import { DeleteAnswer, EntityDocument, NotePath, ProjectPath } from '../note/schema-notes.ts'
+import { DeleteAnswer, EntityDocument, NotePath, ProjectPath, placeOf } from '../note/schema-notes.ts'
 import { writerOf } from '../note/writer-of.ts'
 import { projectUrls } from '../project/urls.ts'
 import {
@@ -75,8 +75,4 @@ export function trashRoutes(server: FastifyInstance, deps: KnowledgeDeps): void 
       return { deleted: await trash.purge(writerOf(request), placeOf(params), query.entity_id) }
     },
   })
-}
-
-function placeOf(params: { project_id: string; entity_id: string }) {
-  return { projectId: params.project_id, noteId: params.entity_id }
 }

@@ -3,7 +3,7 @@ import { operation } from '../../platform/http/operation.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { answerNote } from '../note/answer-note.ts'
 import { preconditionsOf } from '../note/preconditions.ts'
-import { NotePath, ProjectPath } from '../note/schema-notes.ts'
+import { NotePath, ProjectPath, placeOf } from '../note/schema-notes.ts'
 import { writerOf } from '../note/writer-of.ts'
 import { projectUrls } from '../project/urls.ts'
 import { MoveService } from './move-service.ts'
@@ -34,9 +34,8 @@ export function moveRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
     schema: { params: NotePath, body: MoveBody, response: { 200: MovedDocument } },
     async handler(request, reply) {
       const { params, body, headers } = request
-      const place = { projectId: params.project_id, noteId: params.entity_id }
       const move = { destinationPath: body.destination_path, updateLinks: body.update_links ?? false }
-      const document = await moves.move(writerOf(request), place, move, preconditionsOf(headers))
+      const document = await moves.move(writerOf(request), placeOf(params), move, preconditionsOf(headers))
       return answerNote(reply, document)
     },
   })

@@ -12,7 +12,7 @@ import { answerNote } from './answer-note.ts'
 import { noteInput } from './entity-input.ts'
 import { NoteService } from './note-service.ts'
 import { preconditionsOf } from './preconditions.ts'
-import { DeleteAnswer, EditBody, EntityDocument, EntityInput, NotePath, ProjectPath } from './schema-notes.ts'
+import { DeleteAnswer, EditBody, EntityDocument, EntityInput, NotePath, ProjectPath, placeOf } from './schema-notes.ts'
 import { writerOf } from './writer-of.ts'
 
 const READ = { surface: 'knowledge', access: 'notes_read', rateLimit: null } as const
@@ -132,8 +132,4 @@ export function noteRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
       return { deleted: await notes.delete(writerOf(request), placeOf(params), preconditionsOf(headers)) }
     },
   })
-}
-
-function placeOf(params: { project_id: string; entity_id: string }) {
-  return { projectId: params.project_id, noteId: params.entity_id }
 }

@@ -14,6 +14,10 @@ export const NotePath = Type.Object({
   entity_id: Type.String({ description: 'External id of the note.' }),
 })
 
+export function placeOf(params: Static<typeof NotePath>) {
+  return { projectId: params.project_id, noteId: params.entity_id }
+}
+
 export const ProjectPath = Type.Object({ project_id: Type.String({ description: 'External id of the project.' }) })
 
 const title = Type.Refine(

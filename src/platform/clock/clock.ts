@@ -170,3 +170,7 @@ export function toRfc3339(at: Micros): string {
   writtenMs = ms
   return written
 }
+
+export function toRfc3339OrNull(at: Micros | null): string | null {
+  return at === null ? null : toRfc3339(at)
+}

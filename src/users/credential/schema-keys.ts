@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox'
 import { isPermissionName, PERMISSIONS } from '../../platform/auth/permissions.ts'
 import type { UserId } from '../../platform/auth/principal.ts'
-import { type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
+import { toRfc3339, toRfc3339OrNull } from '../../platform/clock/clock.ts'
 import { shownId } from '../../platform/http/route/path-id.ts'
 import { bodyOf, filterField, label, pageFields, sortField } from '../schema-fields.ts'
 import { PageMeta, reference } from '../wire.ts'
@@ -116,7 +116,7 @@ export function tokenToWire(token: AccessToken): Static<typeof tokenSchemas.docu
     attributes: {
       ...ownedAttributes(token),
       public_portion: token.publicPortion,
-      expires_at: textOrNull(token.expiresAt),
+      expires_at: toRfc3339OrNull(token.expiresAt),
     },
     relationships: ownedBy(token),
   }
@@ -151,7 +151,7 @@ function ownedAttributes(key: ApplicationKey) {
     created_at: toRfc3339(key.createdAt),
     last4: key.last4,
     scopes: key.scopes,
-    last_used_at: textOrNull(key.lastUsedAt),
+    last_used_at: toRfc3339OrNull(key.lastUsedAt),
   }
 }
 
@@ -161,8 +161,4 @@ function ownedBy(key: ApplicationKey) {
 
 function userReference(id: UserId) {
   return { data: { id, type: 'users' as const } }
-}
-
-function textOrNull(at: Micros | null): string | null {
-  return at === null ? null : toRfc3339(at)
 }

@@ -1,6 +1,6 @@
 /** Invitations as they travel: the only place where their member names appear. */
 import { type Static, Type } from 'typebox'
-import { type Micros, toRfc3339 } from '../../platform/clock/clock.ts'
+import { type Micros, toRfc3339, toRfc3339OrNull } from '../../platform/clock/clock.ts'
 import { nullable } from '../../platform/http/input/nullable.ts'
 import { bodyOf, pageFields, secretText } from '../schema-fields.ts'
 import { PageMeta, reference } from '../wire.ts'
@@ -99,7 +99,7 @@ export function invitationToWire(invitation: Invitation, now: Micros): WireInvit
       uuid: invitation.id,
       login_method: null,
       status: statusOf(invitation, now),
-      accepted_at: invitation.acceptedAt === null ? null : toRfc3339(invitation.acceptedAt),
+      accepted_at: toRfc3339OrNull(invitation.acceptedAt),
       delivery: invitation.delivery,
     },
     relationships: { user: { data: { id: invitation.userId, type: 'users' } } },

@@ -1,5 +1,6 @@
 // The proto3 JSON form of a failure: defaults left out, 64-bit numbers as texts, enums by name, payloads never in short.
 import type { Duration, Failure, Payload, Payloads } from '../../wire/messages.ts'
+import { base64 } from '../../wire/write-message.ts'
 
 export type Json = string | number | boolean | Json[] | JsonObject
 export interface JsonObject {
@@ -95,8 +96,4 @@ function durationJson({ seconds, nanos }: Duration): string {
   const digits = Math.abs(nanos).toString().padStart(9, '0')
   const fraction = nanos === 0 ? '' : `.${digits.replace(/(000){1,2}$/, '')}`
   return `${sign}${whole}${fraction}s`
-}
-
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../../platform/errors/app-error.ts'
 import { editYaml, type JsonValue, parseEditedYaml, replaceYaml, splitText } from '../frontmatter/frontmatter.ts'
-import { deleteSection, insertAfterSection, insertBeforeSection, replaceSection } from './edit-section.ts'
+import { deleteSection, insertAfterSection, insertBeforeSection, replaceSection, withLineEnd } from './edit-section.ts'
 import { findReplace } from './find-replace.ts'
 import { sectionTitle } from './section.ts'
 
@@ -95,10 +95,6 @@ function changeMetadata(text: string, metadata: Record<string, JsonValue | null>
   const parts = splitText(text)
   const isChange = Object.values(changes).some((value) => parts.yaml !== null || value !== null)
   return isChange ? replaceYaml(parts, editYaml(parts.yaml ?? '', changes)) + parts.body : text
-}
-
-function withLineEnd(text: string): string {
-  return text === '' || text.endsWith('\n') ? text : `${text}\n`
 }
 
 /** The number of the first line after the text. */

@@ -42,7 +42,7 @@ function upToHeading(body: string, { heading }: Section): string {
   return withLineEnd(body.slice(0, heading.end))
 }
 
-function withLineEnd(text: string): string {
+export function withLineEnd(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`
 }
 
