@@ -5,8 +5,7 @@ import { newId } from '../../src/platform/ids/uuid.ts'
 import { type Callers, openCallers } from '../support/callers.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { client, type TestClient } from '../support/test-client.ts'
-
-const ADMIN_ROLE = 'Platform Admin Role'
+import { ADMIN_ROLE, body, createRole, managedRole, references } from './roles-api.ts'
 
 let server: TestServer
 let callers: Callers
@@ -21,26 +20,9 @@ after(async () => {
   await server.stop()
 })
 
-function references(names: readonly string[]) {
-  return { permissions: { data: names.map((name) => ({ id: permissionId(name), type: 'permissions' })) } }
-}
-
-function body(attributes: object, relationships?: object, more: object = {}) {
-  return { body: { data: { type: 'roles', ...more, attributes, relationships } } }
-}
-
-async function create(name: string, permissions: readonly string[] = []) {
-  return (await admin.post('/api/v2/roles', 200, body({ name }, references(permissions)))).body.data
-}
-
-async function managedRole(name: string) {
-  const { body } = await admin.get(`/api/v2/roles?filter=${encodeURIComponent(name)}`, 200)
-  return body.data.find((role: { attributes: { managed: boolean } }) => role.attributes.managed)
-}
-
 describe('who may touch roles', () => {
   test('readers read and do not write; whoever may not do it learns nothing about ids', async () => {
-    const role = await create('Seen')
+    const role = await createRole(admin, 'Seen')
     const { client: reader } = await callers.make({ roles: ['read_only'] })
     for (const path of ['/roles', '/roles/templates', `/roles/${role.id}`, `/roles/${role.id}/permissions`]) {
       await reader.get(`/api/v2${path}`, 200)
@@ -76,7 +58,7 @@ describe('who may touch roles', () => {
     assert.deepEqual(create.body.errors, refusal('admin'))
     assert.deepEqual(update.body.errors, refusal('audit_logs_read'))
     assert.deepEqual(add.body.errors, refusal('org_management'))
-    const { id } = await managedRole(ADMIN_ROLE)
+    const { id } = await managedRole(admin, ADMIN_ROLE)
     assert.match(
       (await manager.post(`/api/v2/roles/${id}/clone`, 403, body({ name: 'Mine' }))).body.errors[0],
       /^You cannot grant a permission you do not have: /,
@@ -119,7 +101,8 @@ describe('the catalogue', () => {
 describe('the list of roles', () => {
   test('is sorted, filtered and paged, and counts before and after filtering', async () => {
     const ids: string[] = []
-    for (const name of ['zz list b', 'ZZ list A', 'zz list ä', 'zz list %_*']) ids.push((await create(name)).id)
+    for (const name of ['zz list b', 'ZZ list A', 'zz list ä', 'zz list %_*'])
+      ids.push((await createRole(admin, name)).id)
     const list = async (query: string) => (await admin.get(`/api/v2/roles?${query}`, 200)).body
     const names = ({ data }: { data: { attributes: { name: string } }[] }) => data.map((role) => role.attributes.name)
     const all = await list('filter=ZZ+List')

@@ -5,9 +5,9 @@ import { permissionId } from '../../src/platform/auth/permissions.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { client, type TestClient } from '../support/test-client.ts'
+import { ADMIN_ROLE, body, createRole, managedRole, references } from './roles-api.ts'
 
 const BASE = ['notes_read', 'projects_read', 'user_access_read'].map(permissionId)
-const ADMIN_ROLE = 'Platform Admin Role'
 
 let server: TestServer
 let admin: TestClient
@@ -16,23 +16,6 @@ before(async () => {
   admin = client(server)
 })
 after(() => server.stop())
-
-function references(names: readonly string[]) {
-  return { permissions: { data: names.map((name) => ({ id: permissionId(name), type: 'permissions' })) } }
-}
-
-function body(attributes: object, relationships?: object, more: object = {}) {
-  return { body: { data: { type: 'roles', ...more, attributes, relationships } } }
-}
-
-async function create(name: string, permissions: readonly string[] = []) {
-  return (await admin.post('/api/v2/roles', 200, body({ name }, references(permissions)))).body.data
-}
-
-async function managedRole(name: string) {
-  const { body } = await admin.get(`/api/v2/roles?filter=${encodeURIComponent(name)}`, 200)
-  return body.data.find((role: { attributes: { managed: boolean } }) => role.attributes.managed)
-}
 
 function held(role: { relationships: { permissions: { data: { id: string }[] } } }): string[] {
   return role.relationships.permissions.data.map(({ id }) => id)
@@ -109,7 +92,7 @@ describe('creating a role', () => {
     await fc.assert(
       fc.asyncProperty(text, async (name) => {
         if (/[\p{Cc}\p{Cs}]/u.test(name)) return
-        const { id, attributes } = await create(name)
+        const { id, attributes } = await createRole(admin, name)
         assert.equal(attributes.name, name.trim())
         const filter = encodeURIComponent(name.toUpperCase().toLowerCase())
         const found = (await admin.get(`/api/v2/roles?filter=${filter}&filter[id]=${id}`, 200)).body.data
@@ -123,7 +106,7 @@ describe('creating a role', () => {
 
 describe('changing a role', () => {
   test('replaces its permissions, keeps the base ones, and leaves alone what is not named', async () => {
-    const role = await create('Before', ['notes_write', 'callbacks_read'])
+    const role = await createRole(admin, 'Before', ['notes_write', 'callbacks_read'])
     const path = `/api/v2/roles/${role.id}`
     const { data } = (
       await admin.patch(path, 200, body({ name: ' After ' }, references(['audit_logs_read']), { id: role.id }))
@@ -142,7 +125,7 @@ describe('changing a role', () => {
   })
 
   test('changes nothing, not even the name, when a permission is unknown', async () => {
-    const role = await create('Steady', ['notes_write'])
+    const role = await createRole(admin, 'Steady', ['notes_write'])
     const path = `/api/v2/roles/${role.id}`
     const unknown = { permissions: { data: [{ id: newId(), type: 'permissions' }] } }
     await admin.patch(path, 400, body({ name: 'Moved' }, unknown, { id: role.id }))
@@ -151,7 +134,7 @@ describe('changing a role', () => {
   })
 
   test('does not move the time of change when nothing changes', async () => {
-    const role = await create('Still', ['notes_write'])
+    const role = await createRole(admin, 'Still', ['notes_write'])
     const answer = await admin.patch(
       `/api/v2/roles/${role.id}`,
       200,
@@ -161,7 +144,7 @@ describe('changing a role', () => {
   })
 
   test('wants the id of the path in the body: 422 for another, 400 for none, 404 when there is no such role', async () => {
-    const role = await create('Named')
+    const role = await createRole(admin, 'Named')
     const path = `/api/v2/roles/${role.id}`
     for (const id of [newId(), 'nonsense', '']) {
       const { errors } = (await admin.patch(path, 422, body({ name: 'x' }, undefined, { id }))).body
@@ -180,7 +163,7 @@ describe('changing a role', () => {
   })
 
   test('takes If-Match, and answers 412 to whoever saw an older version', async () => {
-    const role = await create('Versioned')
+    const role = await createRole(admin, 'Versioned')
     const path = `/api/v2/roles/${role.id}`
     const etag = (await admin.get(path, 200)).headers.get('etag') as string
     const update = (name: string, match: string) => ({
@@ -202,7 +185,7 @@ describe('changing a role', () => {
 
 describe('a managed role', () => {
   test('cannot be changed or deleted in any way', async () => {
-    const role = await managedRole('Platform Read Only Role')
+    const role = await managedRole(admin, 'Platform Read Only Role')
     const path = `/api/v2/roles/${role.id}`
     const permission = (name: string) => ({ body: { data: { id: permissionId(name), type: 'permissions' } } })
     const answers = [
@@ -217,7 +200,7 @@ describe('a managed role', () => {
   })
 
   test('can be cloned; the clone receives from it unless the request says otherwise', async () => {
-    const role = await managedRole('Platform Standard Role')
+    const role = await managedRole(admin, 'Platform Standard Role')
     const clone = async (attributes: object) =>
       (await admin.post(`/api/v2/roles/${role.id}/clone`, 200, body(attributes))).body.data
     const copy = await clone({ name: ' Standard copy ' })
@@ -247,7 +230,7 @@ describe('a managed role', () => {
 
 describe('cloning', () => {
   test('refuses a name that exists, compared exactly after trimming', async () => {
-    const role = await create('Original', ['notes_write'])
+    const role = await createRole(admin, 'Original', ['notes_write'])
     const path = `/api/v2/roles/${role.id}/clone`
     const { errors } = (await admin.post(path, 409, body({ name: ' Original ' }))).body
     assert.deepEqual(errors, ['A role named "Original" already exists'])
@@ -265,7 +248,7 @@ describe('the permissions of a role', () => {
   const reference = (name: string) => ({ body: { data: { id: permissionId(name), type: 'permissions' } } })
 
   test('are listed by name, given and taken, and asking twice changes nothing', async () => {
-    const role = await create('Holder')
+    const role = await createRole(admin, 'Holder')
     const path = `/api/v2/roles/${role.id}/permissions`
     const names = ({ body }: { body: { data: { attributes: { name: string } }[] } }) =>
       body.data.map(({ attributes }) => attributes.name)
@@ -292,13 +275,13 @@ describe('the permissions of a role', () => {
   })
 
   test('always hold the base ones', async () => {
-    const role = await create('Based')
+    const role = await createRole(admin, 'Based')
     const { errors } = (await admin.delete(`/api/v2/roles/${role.id}/permissions`, 400, reference('notes_read'))).body
     assert.deepEqual(errors, ['Permission notes_read belongs to every role'])
   })
 
   test('answer 404 for an unknown role or permission and 400 for a body without type or id', async () => {
-    const role = await create('Strict')
+    const role = await createRole(admin, 'Strict')
     const path = `/api/v2/roles/${role.id}/permissions`
     for (const method of ['POST', 'DELETE']) {
       const nobody = `/api/v2/roles/${newId()}/permissions`
@@ -318,7 +301,7 @@ describe('the permissions of a role', () => {
 
 describe('deleting a role', () => {
   test('answers 204 without a body, then 404', async () => {
-    const role = await create('Short-lived')
+    const role = await createRole(admin, 'Short-lived')
     const answer = await admin.delete(`/api/v2/roles/${role.id}`, 204)
     assert.equal(answer.text, '')
     assert.equal(answer.headers.get('content-type'), null)
