@@ -1,6 +1,6 @@
 import { stemOf } from '../words/stem.ts'
 import type { NoteMatches, NoteWords } from './note-matches.ts'
-import type { RankParameters } from './parameters.ts'
+import { PARAMETERS } from './parameters.ts'
 import { isTelling, type QuestionTerm } from './question-terms.ts'
 import type { TermWeights } from './term-weights.ts'
 import type { TokenMeaning } from './token-meaning.ts'
@@ -25,14 +25,9 @@ const NOTE_SHARE = 0.5
 const SHORTEST = 3
 
 /** What the segments that answer best are about, besides the question's own terms: the words that tell them from the others. */
-export function feedbackTerms(
-  round: FirstRound,
-  words: readonly string[],
-  meaning: TokenMeaning,
-  { feedbackSegments, feedbackTerms: most }: RankParameters,
-): QuestionTerm[] {
+export function feedbackTerms(round: FirstRound, words: readonly string[], meaning: TokenMeaning): QuestionTerm[] {
   const weights = new Map<number, number>()
-  for (const { note, segment, score } of bestSegments(round, feedbackSegments)) {
+  for (const { note, segment, score } of bestSegments(round, PARAMETERS.feedbackSegments)) {
     const { words: all, ends } = round.read[note] as NoteWords
     for (const word of new Set(all.slice(ends[segment - 1] ?? 0, ends[segment]))) {
       weights.set(word, (weights.get(word) ?? 0) + score)
@@ -52,7 +47,7 @@ export function feedbackTerms(
   })
   const terms = new Map<string, QuestionTerm>()
   for (const { word } of rated.sort((one, other) => other.weight - one.weight)) {
-    if (terms.size === most) break
+    if (terms.size === PARAMETERS.feedbackTerms) break
     const stem = stemOf(word) ?? word
     if (!terms.has(stem)) terms.set(stem, { word, stem })
   }

@@ -1,7 +1,7 @@
 import type { Candidate, CollectionStatistics, RankedNote } from './candidate.ts'
 import { type FirstRound, feedbackTerms } from './feedback.ts'
 import { matchNote, type NoteMatches, type NoteWords, readNote } from './note-matches.ts'
-import { PARAMETERS, type RankParameters } from './parameters.ts'
+import { PARAMETERS } from './parameters.ts'
 import { type QuestionTerm, questionTerms } from './question-terms.ts'
 import { type NoteScore, scoreNote } from './score-note.ts'
 import { matchTerms } from './term-matches.ts'
@@ -20,22 +20,18 @@ export function rankNotes(
   candidates: readonly Candidate[],
   statistics: CollectionStatistics,
   meaning: TokenMeaning | null,
-  parameters: RankParameters = PARAMETERS,
 ): RankedNote[] {
   const list = new WordList()
   const read = candidates.map((candidate) => readNote(candidate, list))
   const lengths = read.map(({ words, title }) => words.length + title.length)
   const meanLength = Math.max(1, lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, lengths.length))
-  const task = { list, read, meanLength, statistics, meaning, parameters }
+  const task = { list, read, meanLength, statistics, meaning }
   const terms = questionTerms(question)
   const round = scoreRound(task, terms)
   const similarities = similaritiesOf(candidates)
-  const first = round.scores.map((score, number) => sumOf(score, similarities?.[number] ?? null, parameters))
-  const { feedbackShare } = parameters
-  const added =
-    meaning === null || feedbackShare === 0
-      ? null
-      : scoreFeedback(task, meaning, { ...round, terms, read, scores: first })
+  const first = round.scores.map((score, number) => sumOf(score, similarities?.[number] ?? null))
+  const { feedbackShare } = PARAMETERS
+  const added = meaning === null ? null : scoreFeedback(task, meaning, { ...round, terms, read, scores: first })
   const head = first.indexOf(Math.max(...first))
   const scores = first.map((score, number) => {
     return added === null ? score : (score + feedbackShare * (added[number] as number)) / (1 + feedbackShare)
@@ -59,7 +55,6 @@ interface Task {
   meanLength: number
   statistics: CollectionStatistics
   meaning: TokenMeaning | null
-  parameters: RankParameters
 }
 
 interface Round {
@@ -68,26 +63,23 @@ interface Round {
   scores: NoteScore[]
 }
 
-function scoreRound(
-  { list, read, meanLength, statistics, meaning, parameters }: Task,
-  terms: readonly QuestionTerm[],
-): Round {
-  const matches = matchTerms(terms, list, meaning, parameters)
+function scoreRound({ list, read, meanLength, statistics, meaning }: Task, terms: readonly QuestionTerm[]): Round {
+  const matches = matchTerms(terms, list, meaning)
   const notes = read.map((words) => matchNote(words, matches))
   const meanings = meaning?.weightsOf(terms.map(({ word }) => word)) ?? null
-  const weights = weighTerms(terms, notes, statistics, meanings, parameters)
-  return { notes, weights, scores: notes.map((note) => scoreNote(note, weights, meanLength, parameters)) }
+  const weights = weighTerms(terms, notes, statistics, meanings)
+  return { notes, weights, scores: notes.map((note) => scoreNote(note, weights, meanLength)) }
 }
 
 function scoreFeedback(task: Task, meaning: TokenMeaning, round: FirstRound): number[] | null {
-  const terms = feedbackTerms(round, task.list.words, meaning, task.parameters)
+  const terms = feedbackTerms(round, task.list.words, meaning)
   if (terms.length === 0) return null
-  return scoreRound(task, terms).scores.map((score) => sumOf(score, null, task.parameters))
+  return scoreRound(task, terms).scores.map((score) => sumOf(score, null))
 }
 
 /** From 0 to 1. */
-function sumOf(score: NoteScore, similarity: number | null, parameters: RankParameters): number {
-  const { passageShare, titleShare, vectorShare } = parameters
+function sumOf(score: NoteScore, similarity: number | null): number {
+  const { passageShare, titleShare, vectorShare } = PARAMETERS
   const sum = score.words + passageShare * score.passage + titleShare * score.title
   if (similarity === null) return sum / (1 + passageShare + titleShare)
   return (sum + vectorShare * similarity) / (1 + passageShare + titleShare + vectorShare)

@@ -1,6 +1,6 @@
 import type { RankedNote } from './candidate.ts'
 import type { NoteMatches } from './note-matches.ts'
-import type { RankParameters } from './parameters.ts'
+import { PARAMETERS } from './parameters.ts'
 import type { TermWeights } from './term-weights.ts'
 
 export interface NoteScore {
@@ -12,21 +12,16 @@ export interface NoteScore {
 }
 
 /** `meanLength`: words of a note, on the average. */
-export function scoreNote(
-  note: NoteMatches,
-  weights: TermWeights,
-  meanLength: number,
-  parameters: RankParameters,
-): NoteScore {
-  const { passage, place } = bestPassage(note, weights, parameters)
-  return { words: scoreWords(note, weights, meanLength, parameters), passage, title: scoreTitle(note, weights), place }
+export function scoreNote(note: NoteMatches, weights: TermWeights, meanLength: number): NoteScore {
+  const { passage, place } = bestPassage(note, weights)
+  return { words: scoreWords(note, weights, meanLength), passage, title: scoreTitle(note, weights), place }
 }
 
 /** BM25 over what stands for the terms, where an occurrence counts the more, the more other terms are near it. */
-function scoreWords(note: NoteMatches, weights: TermWeights, meanLength: number, parameters: RankParameters): number {
-  const { alone, inTitle, inTags, inPlace, saturation, lengthShare } = parameters
+function scoreWords(note: NoteMatches, weights: TermWeights, meanLength: number): number {
+  const { alone, inTitle, inTags, inPlace, saturation, lengthShare } = PARAMETERS
   const terms = weights.inNote.length
-  const near = nearnessOf(note, weights, parameters)
+  const near = nearnessOf(note, weights)
   // The place repeats the title.
   const counts = note.title.map((value, term) => {
     return Math.max(inTitle * value, inPlace * (note.place[term] as number)) + inTags * (note.tags[term] as number)
@@ -51,11 +46,8 @@ function scoreWords(note: NoteMatches, weights: TermWeights, meanLength: number,
 }
 
 /** At segment * terms + term: the term's weight, by how near the segment it is. */
-function nearnessOf(
-  { best, segments }: NoteMatches,
-  { inSegment }: TermWeights,
-  { nearness }: RankParameters,
-): Float32Array {
+function nearnessOf({ best, segments }: NoteMatches, { inSegment }: TermWeights): Float32Array {
+  const { nearness } = PARAMETERS
   const terms = inSegment.length
   const near = new Float32Array(best.length)
   for (let at = 0; at < best.length; at++) {
@@ -76,14 +68,13 @@ function nearnessOf(
 function bestPassage(
   { best, segments, tags }: NoteMatches,
   { inSegment }: TermWeights,
-  { passageLength }: RankParameters,
 ): Pick<NoteScore, 'passage' | 'place'> {
   const terms = inSegment.length
   const ofTags = tags.reduce((sum, value, term) => sum + value * (inSegment[term] as number), 0)
   const found = { passage: ofTags, place: { start: 0, end: 0 } }
   let mostInText = 0
   for (let first = 0; first < segments.length; first++) {
-    const last = Math.min(segments.length, first + passageLength) - 1
+    const last = Math.min(segments.length, first + PARAMETERS.passageLength) - 1
     let [inText, inAll] = [0, 0]
     for (let term = 0; term < terms; term++) {
       let most = 0

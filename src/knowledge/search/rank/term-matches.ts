@@ -1,4 +1,4 @@
-import type { RankParameters } from './parameters.ts'
+import { PARAMETERS } from './parameters.ts'
 import { isTelling, type QuestionTerm } from './question-terms.ts'
 import type { TokenMeaning } from './token-meaning.ts'
 import type { WordList } from './word-list.ts'
@@ -14,12 +14,7 @@ export interface TermMatches {
   isSame: Uint8Array
 }
 
-export function matchTerms(
-  terms: readonly QuestionTerm[],
-  list: WordList,
-  meaning: TokenMeaning | null,
-  parameters: RankParameters,
-): TermMatches {
+export function matchTerms(terms: readonly QuestionTerm[], list: WordList, meaning: TokenMeaning | null): TermMatches {
   const { words, stems } = list
   const matches: TermMatches = {
     terms: terms.length,
@@ -27,8 +22,8 @@ export function matchTerms(
     isAny: new Uint8Array(words.length),
     isSame: new Uint8Array(words.length * terms.length),
   }
-  if (meaning !== null) matchMeaning(matches, terms, list, meaning, parameters)
-  matchForms(matches, terms, words, stems, parameters)
+  if (meaning !== null) matchMeaning(matches, terms, list, meaning)
+  matchForms(matches, terms, words, stems)
   return matches
 }
 
@@ -37,8 +32,8 @@ function matchMeaning(
   terms: readonly QuestionTerm[],
   list: WordList,
   meaning: TokenMeaning,
-  { leastCosine, cosinePower }: RankParameters,
 ): void {
+  const { leastCosine, cosinePower } = PARAMETERS
   const asked = terms.map(({ word }) => word)
   meaning.nearWords(asked, list, leastCosine, (term, word, cosine) => {
     if (!isTelling(list.words[word] as string)) return
@@ -52,8 +47,8 @@ function matchForms(
   terms: readonly QuestionTerm[],
   words: readonly string[],
   stems: readonly string[],
-  { otherForm, beginning }: RankParameters,
 ): void {
+  const { otherForm, beginning } = PARAMETERS
   const byStem = new Map(terms.map(({ stem }, number) => [stem, number]))
   const missing = new Set(terms.keys())
   for (let number = 0; number < words.length; number++) {

@@ -1,6 +1,6 @@
 import type { CollectionStatistics } from './candidate.ts'
 import type { NoteMatches } from './note-matches.ts'
-import type { RankParameters } from './parameters.ts'
+import { PARAMETERS } from './parameters.ts'
 import type { QuestionTerm } from './question-terms.ts'
 
 export interface TermWeights {
@@ -16,7 +16,6 @@ export function weighTerms(
   notes: readonly NoteMatches[],
   { notes: total, holding }: CollectionStatistics,
   meanings: Float32Array | null,
-  { rarityPower }: RankParameters,
 ): TermWeights {
   const [inNote, inSegment] = [new Float32Array(terms.length), new Float32Array(terms.length)]
   for (const [number, { word }] of terms.entries()) {
@@ -24,7 +23,7 @@ export function weighTerms(
     const all = Math.max(total, notes.length)
     const held = Math.min(all, Math.max(seen.notes, holding?.get(word) ?? seen.notes))
     const meaning = meanings?.[number] ?? 1
-    inNote[number] = rarity(held, all) ** rarityPower * meaning
+    inNote[number] = rarity(held, all) ** PARAMETERS.rarityPower * meaning
     // Other notes that have the term have it as densely as those that are here.
     const density = seen.segmentsThere === 0 ? 0 : seen.segments / seen.segmentsThere
     const segments = Math.max(1, (all / Math.max(1, notes.length)) * seen.segmentsHere)
