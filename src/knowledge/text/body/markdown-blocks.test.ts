@@ -2,11 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { turnsDuring } from '../../../../test/support/turns-during.ts'
-import { inTurns } from '../steps.ts'
-import { blocksByRules, readBlocks, readingBlocks } from './markdown-blocks.ts'
+import { atOnce, inTurns } from '../steps.ts'
+import { blocksByRules, readingBlocks } from './markdown-blocks.ts'
 
 function kinds(body: string): string[] {
-  return readBlocks(body).map(({ kind, text }) => `${kind}: ${text}`)
+  return atOnce(readingBlocks(body)).map(({ kind, text }) => `${kind}: ${text}`)
 }
 
 test('tells headings, first paragraphs of items and other paragraphs apart', () => {
@@ -21,7 +21,7 @@ test('tells headings, first paragraphs of items and other paragraphs apart', () 
 })
 
 test('knows the level of headings of both kinds and what stands at the top', () => {
-  const blocks = readBlocks('### three\n\none\n===\n\ntwo\n---\n\n- # in a list\n\n> # in a quote\n')
+  const blocks = atOnce(readingBlocks('### three\n\none\n===\n\ntwo\n---\n\n- # in a list\n\n> # in a quote\n'))
   assert.deepEqual(
     blocks.map(({ level, isTop, isQuoted }) => [level, isTop, isQuoted]),
     [

@@ -56,18 +56,16 @@ markdown.block.State = LeanState
 markdown.block.ruler.disable('reference')
 markdown.block.ruler.before('blockquote', 'too_deep', tooDeep)
 
-/** The texts of a document in order, without code and other HTML. Line ends inside them are always `\n`. */
-export function readBlocks(body: string): TextBlock[] {
-  return atOnce(readingBlocks(body))
-}
-
-/** The same, which can be left alone behind each block that no other contains, and between items of a long list. */
+/**
+ * The texts of a document in order, without code and other HTML. Line ends inside them are always `\n`. The work can be left
+ * alone behind each block that no other contains, and between items of a long list.
+ */
 export function* readingBlocks(body: string): Steps<TextBlock[]> {
   const source = withLineFeeds(body)
   return plainBlocks(source) ?? (yield* readingByRules(source))
 }
 
-/** The same for every text. */
+/** The same for every text, by the rules alone: what `plainBlocks` is measured by. */
 export function blocksByRules(source: string, listLines = LIST_LINES): TextBlock[] {
   return atOnce(readingByRules(source, listLines))
 }
