@@ -1,7 +1,7 @@
 import { MANAGED_ROLES, type RoleId } from '../platform/auth/managed-roles.ts'
 import type { Principal, UserId } from '../platform/auth/principal.ts'
 import { AppError } from '../platform/errors/app-error.ts'
-import { shownId } from '../platform/http/route/path-id.ts'
+import { shownId } from '../platform/ids/shown-id.ts'
 import { parseId } from '../platform/ids/uuid.ts'
 import type { Reader } from '../platform/storage/database.ts'
 import { findManagedRole, findRole, findRoles, findRolesByName } from './role/store-roles.ts'

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { operation } from '../../platform/http/operation.ts'
-import { shownId } from '../../platform/http/route/path-id.ts'
+import { shownId } from '../../platform/ids/shown-id.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { answerNote } from '../note/answer-note.ts'
 import { preconditionsOf } from '../note/preconditions.ts'

@@ -1,7 +1,7 @@
 import { auditChange } from '../../platform/audit/audit-change.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
-import { shownId } from '../../platform/http/route/path-id.ts'
 import { forgetAnswersAbout } from '../../platform/idempotency/idempotency.ts'
+import { shownId } from '../../platform/ids/shown-id.ts'
 import { parseBareId } from '../../platform/ids/uuid.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import { destinationOf } from '../move/destination.ts'

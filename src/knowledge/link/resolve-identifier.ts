@@ -1,5 +1,5 @@
 import { AppError } from '../../platform/errors/app-error.ts'
-import { shownId } from '../../platform/http/route/path-id.ts'
+import { shownId } from '../../platform/ids/shown-id.ts'
 import { parseBareId } from '../../platform/ids/uuid.ts'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { NoteRef, Project } from '../note/note.ts'

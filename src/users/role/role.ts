@@ -2,7 +2,7 @@
 import { MANAGED_ROLE_NAMES } from '../../platform/auth/managed-roles.ts'
 import { type CataloguePermission, PERMISSIONS, type PermissionName } from '../../platform/auth/permissions.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
-import { shownId } from '../../platform/http/route/path-id.ts'
+import { shownId } from '../../platform/ids/shown-id.ts'
 import { labelProblem } from '../label.ts'
 import type { Role } from '../user/user.ts'
 

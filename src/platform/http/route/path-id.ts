@@ -1,18 +1,12 @@
 import { AppError } from '../../errors/app-error.ts'
+import { shownId } from '../../ids/shown-id.ts'
 import { type Id, parseId } from '../../ids/uuid.ts'
-
-const LONGEST_SHOWN = 100
 
 /** The id of a path. What is no UUID cannot be the id of anything: not found, as an unknown one. */
 export function pathId<Brand extends string>(what: string, text: string): Id<Brand> {
   const id = parseId<Brand>(text)
   if (id === undefined) throw new AppError('not_found', `${what} ${shownId(text)} not found`)
   return id
-}
-
-/** As an error may repeat it: a caller can send an id of any length. */
-export function shownId(text: string): string {
-  return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}…` : text
 }
 
 /** A body repeats the id of its path, so that one meant for another resource is not applied to this one. */
