@@ -9,8 +9,6 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const FEATURES = ['callbacks', 'instance', 'users', 'knowledge']
 const FOLDERS = [...FEATURES, 'cli', 'console', 'gen', 'mcp', 'platform']
-/** Which feature may use which other one, through its index.ts. */
-const FEATURE_USES: Record<string, string[]> = { callbacks: ['users', 'instance'], knowledge: ['users'] }
 const BANNED_NAMES = /^(utils?|helpers?|common|types|lib|misc|shared)$/
 const LONGEST_FILE = 400
 
@@ -154,15 +152,9 @@ test('no file needs itself by way of others, not even for a type', () => {
   assertNone(circles(CODE))
 })
 
-test('a feature uses another only through its index and only in the agreed direction', () => {
+test('no feature imports another: what it needs of one, app.ts hands over', () => {
   const inFeatures = CODE.filter(({ path }) => FEATURES.includes(folderOf(path)))
-  assertNone(
-    breaches(inFeatures, ({ path }, to) => {
-      const [own, other] = [folderOf(path), folderOf(to)]
-      if (!FEATURES.includes(other) || own === other) return false
-      return !FEATURE_USES[own]?.includes(other) || to !== `src/${other}/index.ts`
-    }),
-  )
+  assertNone(breaches(inFeatures, ({ path }, to) => FEATURES.includes(folderOf(to)) && folderOf(to) !== folderOf(path)))
 })
 
 test('inside a feature: routes and rpc do not touch the store, services know no transport, stores know no HTTP', () => {
