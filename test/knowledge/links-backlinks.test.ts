@@ -151,18 +151,21 @@ eachDatabase('backlinks', ({ open }) => {
     assert.deepEqual(later.mentions, [])
   })
 
-  test('notes that have the title in their path, or its words without its signs, hide no mention', async () => {
+  test('notes that have the title in their path, or its words without its signs or in another order, hide no mention', async () => {
     const notes = await LinkedNotes.open(await open())
     const mentioned: [title: string, text: string][] = [
       ['Кофе', 'Люблю КОФЕ'],
       ['Été', 'un été'],
       ['Cold Brew', 'cold BREW'],
       ['C++', 'no c++'],
+      ['東京 Tower', '東京\u3000TOWER'],
     ]
     const targets = []
     for (const [title] of mentioned) targets.push(await notes.add({ path: `${title}.md`, title, body: 'nothing' }))
     const folder = mentioned.map(([title]) => title).join('/')
-    for (let left = 21; left > 0; left--) await notes.add({ path: `${folder}/${left}.md`, body: 'vitamin C' })
+    for (let left = 41; left > 0; left--) {
+      await notes.add({ path: `${folder}/${left}.md`, body: 'vitamin C, a tower in 東京' })
+    }
     await notes.add({ path: 'diary.md', body: mentioned.map(([, text]) => text).join(', ') })
     await notes.searchIndex.caughtUp()
     for (const target of targets) {
@@ -172,6 +175,20 @@ eachDatabase('backlinks', ({ open }) => {
         ['diary.md'],
         target.title,
       )
+    }
+  })
+
+  test('a title is mentioned in upper and lower case, whatever its letters are', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const titles = ['café-éclair', 'istanbul', 'Όσος', 'Straße', 'ǆ-x']
+    const targets = await Promise.all(
+      titles.map((title, at) => notes.add({ path: `${at}.md`, title, body: 'nothing' })),
+    )
+    await notes.add({ path: 'diary.md', body: 'Café-Éclair, İstanbul, ΌΣΟΣ, STRAẞE, ǅ-X' })
+    await notes.searchIndex.caughtUp()
+    for (const target of targets) {
+      const { mentions } = await backlinksOf(notes.db, notes.project, target, { page: 1, pageSize: 10 })
+      assert.equal(mentions.length, 1, target.title)
     }
   })
 

@@ -33,7 +33,7 @@ export function findPhrase(text: string, phrase: string): { text: string; at: nu
 }
 
 /** Every letter stays at its place. Of all letters only this one has a longer lower case. */
-function lowerInPlace(text: string): string {
+export function lowerInPlace(text: string): string {
   return text.replaceAll('İ', 'i').toLowerCase()
 }
 

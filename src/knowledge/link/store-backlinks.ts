@@ -11,6 +11,7 @@ import { scopeMark } from '../search/index/text-vector.ts'
 import { rowNumber } from '../search/row-number.ts'
 import { indexWords, queryWords } from '../search/words/search-text.ts'
 import { INLINE } from '../text/body/parse-body.ts'
+import { lowerInPlace } from './snippet.ts'
 import '../tables.ts'
 
 export interface BacklinkRow extends NoteRef {
@@ -173,24 +174,43 @@ function mentioningOnPostgres(question: string, { noteId, projectId }: MentionIn
       from (${matchingInOrder(question, LOOKED_AT, { isOldest: true })}) matching offset 0
     ) found
     where (
-      select ${isUnlinked(projectId, noteId)} and (octet_length(c.content) > ${sql.lit(LONGEST_LOOKED_THROUGH)} or (
-        select bool_or(strpos(body.text, spelling) > 0)
-        from (select lower((${bodyWith(sql.raw('strpos'))}) collate "C") as text offset 0) body,
-          unnest(${spellingsOf(text)}::text[]) spelling))
+      select ${isUnlinked(projectId, noteId)} and (octet_length(c.content) > ${sql.lit(LONGEST_LOOKED_THROUGH)}
+        or (${bodyWith(sql.raw('strpos'))}) collate "C" ~ ${inAnyCase(text)})
       from notes n join note_contents c on c.note_id = n.id where n.id = found.id
     ) limit ${sql.lit(FOUND_ON_POSTGRES)}`
 }
 
-/**
- * The longest word as texts have it. ASCII letters are in lower case and stand for both: what lower case is of others depends on the
- * database.
- */
-function spellingsOf(text: string): string[] {
-  const word = text.split(/\s+/).reduce((best, one) => (one.length > best.length ? one : best))
-  const lower = word.replaceAll('İ', 'i').toLowerCase()
-  const [first = '', ...rest] = lower
-  const spellings = [word, lower, word.toUpperCase(), first.toUpperCase() + rest.join('')]
-  return [...new Set(spellings.map((one) => one.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())))]
+// What else than its capital is taken for a letter, as `findPhrase` does; which sigma it is depends on where it stands.
+const MORE_SPELLINGS: Readonly<Record<string, string>> = {
+  i: 'İ',
+  k: '\u212a',
+  å: '\u212b',
+  ß: 'ẞ',
+  ǆ: 'ǅ',
+  ǉ: 'ǈ',
+  ǌ: 'ǋ',
+  ǳ: 'ǲ',
+  θ: 'ϴ',
+  σ: 'ς',
+  ς: 'σ',
+  ω: '\u2126',
+}
+// So much of a title tells it from most others.
+const LONGEST_PATTERN = 50
+// As JavaScript knows them: to PostgreSQL, some are none.
+const BLANKS = String.raw`[\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+`
+
+/** A pattern for the title, each letter in upper and lower case: what these are to PostgreSQL depends on the database. */
+function inAnyCase(title: string): string {
+  const letters = Array.from(lowerInPlace(title.trim().replaceAll(/\s+/g, ' ')))
+  return letters.slice(0, LONGEST_PATTERN).map(patternOf).join('')
+}
+
+function patternOf(letter: string): string {
+  if (letter === ' ') return BLANKS
+  const others = (letter.toUpperCase() + (MORE_SPELLINGS[letter] ?? '')).replaceAll(letter, '')
+  if (others !== '') return `[${letter}${others}]`
+  return /[\w\u0080-\u{10ffff}]/u.test(letter) ? letter : `\\${letter}`
 }
 
 /**
