@@ -14,7 +14,7 @@ import { basename, join } from 'node:path'
 import { MEMORY, memoryDirectory } from '../test/support/memory-directory.ts'
 
 const PREFIX = 'commonplace-run-'
-// A run needs less than a gigabyte at a time; the rest is for the programs.
+// A run has about a gigabyte there at a time; the rest is for the programs.
 const ROOM_BYTES = 6 * 2 ** 30
 
 /**
