@@ -38,6 +38,7 @@ import { createRpc } from './platform/rpc/create-rpc.ts'
 import { listenGrpc } from './platform/rpc/listen-grpc.ts'
 import { observeCalls } from './platform/rpc/observe-calls.ts'
 import { registerRpc } from './platform/rpc/register-rpc.ts'
+import type { RpcService } from './platform/rpc/rpc-service.ts'
 import { openCipher } from './platform/secrets/open-cipher.ts'
 import { lockDataDirectory } from './platform/storage/data-lock.ts'
 import type { Database } from './platform/storage/database.ts'
@@ -84,155 +85,18 @@ export interface App extends AsyncDisposable {
 }
 
 export async function startApp(options: AppOptions): Promise<App> {
-  const { settings, mode, log, clock } = options
+  const { settings, mode, clock } = options
   await using starting = new AsyncDisposableStack()
+  const platform = await openPlatform(options, starting)
+  const { db, server, readiness, time, jobs, workers, background } = platform
+  const { searchIndex, semantic, instance, callbacks } = await registerFeatures(options, platform, starting)
+  const { main, grpc } = await openPorts(options, platform, callbacks.rpcServices, starting)
 
-  const db = starting.use(await prepareStorage(options, starting))
-  const time = databaseTime(db, clock, named(log, 'clock'))
-  await time?.begin()
-  if (clock instanceof SystemClock) clock.onLeftBehind = () => named(log, 'clock').error(LEFT_BEHIND)
-  await firstStart({ db, clock, log: named(log, 'start'), settings, mode })
-  const cipher = await openCipher({ db, clock, encryptionKey: settings.auth.encryption_key })
-
-  const metrics = createMetrics()
-  // Started after the ports: a start that fails on one of them must not have delivered or changed anything before.
-  const supervisor = new Supervisor({ clock, log: named(log, 'workers') })
-  const background = new Supervisor({ clock, log: named(log, 'workers') })
-  const readiness = new Readiness({
-    db,
-    clock,
-    log: named(log, 'storage'),
-    // What it would do might be wrong by now; processes of the newer version do it instead.
-    onOutdated: () => void background.stop(settings.server.shutdown_timeout),
-  })
-  const changes = starting.adopt(new IdentityChanges(db), (it) => it.close())
-  const logIns = new LogInRecorder({ db, log: named(log, 'log-ins') })
-  const authenticator = starting.adopt(
-    new DatabaseAuthenticator({
-      db,
-      clock,
-      log: named(log, 'auth'),
-      changes,
-      mode,
-      sessionIdleMs: settings.users.session_idle,
-      sessionMaxMs: settings.users.session_max,
-      requireMfa: settings.users.require_mfa,
-      onAccepted: (principal, now) => logIns.record(principal, now),
-    }),
-    (it) => it.close(),
-  )
-  const rateLimiter = new RateLimiter({ buckets: settings.users.rate_limits, clock, log: named(log, 'rate'), db })
-  const jobs = createJobs(options, db, metrics)
-
-  const idempotency = new Idempotency({ db, clock })
-  idempotency.schedulePurge(jobs)
-  if (db.engine === 'sqlite') await idempotency.releaseAll()
-  const denials = new DenialRecorder({ db, clock, log: named(log, 'audit') })
-
-  const server = await createHttpServer({
-    settings: settings.server,
-    mode,
-    version: VERSION,
-    log,
-    clock,
-    metrics,
-    authenticator,
-    rateLimiter,
-    readiness: () => readiness.check(),
-    accessLog: settings.telemetry.access_log,
-    idempotency,
-    onDenied: (denial) => denials.record(denial),
-  })
-  const personalData = new PersonalData()
-  registerUsers(server, {
-    db,
-    clock,
-    log: named(log, 'users'),
-    mode,
-    settings: settings.users,
-    dataDir: settings.storage.data_dir,
-    jobs,
-    changes,
-    personalData,
-    cipher,
-    onSignedIn: (userId, now) => logIns.recordUser(userId, now),
-    baseUrl: () => server.platform.origin(),
-  })
-  const searchIndex = openSearchIndex({ db, clock, log: named(log, 'search') })
-  const outbound = starting.adopt(new OutboundThread({ clock, log: named(log, 'outbound') }), (it) => it.close())
-  const semantic = starting.use(
-    openSemantic({ db, clock, log: named(log, 'semantic'), settings: settings.knowledge, outbound, isServer: true }),
-  )
-  registerKnowledge(server, {
-    db,
-    clock,
-    log: named(log, 'knowledge'),
-    settings: settings.knowledge,
-    jobs,
-    personalData,
-    searchIndex,
-    semantic,
-    baseUrl: () => server.platform.origin(),
-  })
-  const instance = registerInstance(server, {
-    db,
-    clock,
-    log: named(log, 'instance'),
-    settings: settings.instance,
-    sources: options.sources ?? new Map(),
-    jobs,
-    personalData,
-    cipher,
-    identityChanges: changes,
-    users: { countUsers, countRegistrations },
-    notes: { countNotes, countCreatedNotes, notesOf },
-    logIns,
-    limits: { noteCharacters: MAX_CONTENT, nameCharacters: LONGEST_LABEL, titleCharacters: LONGEST_LABEL },
-    fetchJson: createFetchJson(outbound, EVERYWHERE),
-    baseUrl: () => server.platform.origin(),
-  })
-  await instance.load()
-  const callbacks = registerCallbacks(server, {
-    db,
-    clock,
-    log: named(log, 'callbacks'),
-    settings: settings.callbacks,
-    jobs,
-    metrics,
-    cipher,
-    outbound,
-    domains: instance.domainRules,
-  })
-  starting.use(callbacks)
-  const rpc = createRpc({
-    authenticator,
-    clock,
-    log,
-    readiness,
-    serverInfo: { version: VERSION, surfaces: SURFACES.filter((surface) => surface !== 'platform') },
-    services: callbacks.rpcServices,
-    serverOrigin: () => server.platform.origin(),
-    limits: { requestTimeoutMs: settings.server.request_timeout, requestBytes: settings.server.body_limit },
-    onDenied: (denial) => denials.record(denial),
-    observe: observeCalls(metrics.registry),
-  })
-  await registerRpc(server, rpc, server.platform.paths)
-
-  const { host, port, grpc_port: grpcPort, metrics_port: metricsPort, shutdown_timeout: graceMs } = settings.server
-  if (metricsPort !== null) starting.use(await listenMetrics(metrics, { host, port: metricsPort, log }))
-  const main = await listen(server, host, port)
-  starting.defer(async () => void (await closeGracefully(server, clock, 0)))
-  const grpc = await listenGrpc(rpc, {
-    host,
-    port: grpcPort,
-    trustedProxies: settings.server.trusted_proxies,
-    maxConnections: settings.server.max_connections || Number.POSITIVE_INFINITY,
-  })
-  starting.defer(async () => void (await grpc.close(0)))
-
-  supervisor.start([time, readiness, searchIndex].filter((worker) => worker != null))
+  const graceMs = settings.server.shutdown_timeout
+  // Behind the ports: a start that fails on one of them must not have delivered or changed anything before.
+  workers.start([time, readiness, searchIndex].filter((worker) => worker != null))
   background.start([jobs, semantic?.sync, callbacks.dispatcher].filter((worker) => worker != null))
-  const stopWorkers = () => Promise.all([supervisor.stop(graceMs), background.stop(graceMs)])
+  const stopWorkers = () => Promise.all([workers.stop(graceMs), background.stop(graceMs)])
   // A start that fails from here on stops its workers before it closes the database under them.
   starting.defer(async () => void (await stopWorkers()))
 
@@ -269,6 +133,157 @@ export async function startApp(options: AppOptions): Promise<App> {
     stop: stopOnce,
     [Symbol.asyncDispose]: async () => void (await stopOnce()),
   }
+}
+
+/** What all features stand on. */
+async function openPlatform(options: AppOptions, starting: AsyncDisposableStack) {
+  const { settings, mode, log, clock } = options
+  const db = starting.use(await prepareStorage(options, starting))
+  const time = databaseTime(db, clock, named(log, 'clock'))
+  await time?.begin()
+  if (clock instanceof SystemClock) clock.onLeftBehind = () => named(log, 'clock').error(LEFT_BEHIND)
+  await firstStart({ db, clock, log: named(log, 'start'), settings, mode })
+  const cipher = await openCipher({ db, clock, encryptionKey: settings.auth.encryption_key })
+
+  const metrics = createMetrics()
+  const workers = new Supervisor({ clock, log: named(log, 'workers') })
+  const background = new Supervisor({ clock, log: named(log, 'workers') })
+  const readiness = new Readiness({
+    db,
+    clock,
+    log: named(log, 'storage'),
+    // What it would do might be wrong by now; processes of the newer version do it instead.
+    onOutdated: () => void background.stop(settings.server.shutdown_timeout),
+  })
+  const jobs = createJobs(options, db, metrics)
+  const changes = starting.adopt(new IdentityChanges(db), (it) => it.close())
+  const logIns = new LogInRecorder({ db, log: named(log, 'log-ins') })
+  const authenticator = starting.adopt(
+    new DatabaseAuthenticator({
+      db,
+      clock,
+      log: named(log, 'auth'),
+      changes,
+      mode,
+      sessionIdleMs: settings.users.session_idle,
+      sessionMaxMs: settings.users.session_max,
+      requireMfa: settings.users.require_mfa,
+      onAccepted: (principal, now) => logIns.record(principal, now),
+    }),
+    (it) => it.close(),
+  )
+  const denials = new DenialRecorder({ db, clock, log: named(log, 'audit') })
+  const idempotency = new Idempotency({ db, clock })
+  idempotency.schedulePurge(jobs)
+  if (db.engine === 'sqlite') await idempotency.releaseAll()
+  const server = await createHttpServer({
+    settings: settings.server,
+    mode,
+    version: VERSION,
+    log,
+    clock,
+    metrics,
+    authenticator,
+    rateLimiter: new RateLimiter({ buckets: settings.users.rate_limits, clock, log: named(log, 'rate'), db }),
+    readiness: () => readiness.check(),
+    accessLog: settings.telemetry.access_log,
+    idempotency,
+    onDenied: (denial) => denials.record(denial),
+  })
+  const outbound = starting.adopt(new OutboundThread({ clock, log: named(log, 'outbound') }), (it) => it.close())
+  const identity = { changes, logIns, authenticator, denials }
+  return { db, time, cipher, metrics, workers, background, readiness, jobs, ...identity, server, outbound }
+}
+
+type Platform = Awaited<ReturnType<typeof openPlatform>>
+
+/** The four surfaces, and what each of them is handed of the others. */
+async function registerFeatures(options: AppOptions, platform: Platform, starting: AsyncDisposableStack) {
+  const { settings, mode, log, clock } = options
+  const { db, jobs, cipher, changes, logIns, metrics, outbound, server } = platform
+  const personalData = new PersonalData()
+  const shared = { db, clock, jobs, personalData, baseUrl: () => server.platform.origin() }
+  registerUsers(server, {
+    ...shared,
+    log: named(log, 'users'),
+    mode,
+    settings: settings.users,
+    dataDir: settings.storage.data_dir,
+    changes,
+    cipher,
+    onSignedIn: (userId, now) => logIns.recordUser(userId, now),
+  })
+  const searchIndex = openSearchIndex({ db, clock, log: named(log, 'search') })
+  const semantic = starting.use(
+    openSemantic({ db, clock, log: named(log, 'semantic'), settings: settings.knowledge, outbound, isServer: true }),
+  )
+  registerKnowledge(server, {
+    ...shared,
+    log: named(log, 'knowledge'),
+    settings: settings.knowledge,
+    searchIndex,
+    semantic,
+  })
+  const instance = registerInstance(server, {
+    ...shared,
+    log: named(log, 'instance'),
+    settings: settings.instance,
+    sources: options.sources ?? new Map(),
+    cipher,
+    identityChanges: changes,
+    users: { countUsers, countRegistrations },
+    notes: { countNotes, countCreatedNotes, notesOf },
+    logIns,
+    limits: { noteCharacters: MAX_CONTENT, nameCharacters: LONGEST_LABEL, titleCharacters: LONGEST_LABEL },
+    fetchJson: createFetchJson(outbound, EVERYWHERE),
+  })
+  await instance.load()
+  const callbacks = registerCallbacks(server, {
+    db,
+    clock,
+    log: named(log, 'callbacks'),
+    settings: settings.callbacks,
+    jobs,
+    metrics,
+    cipher,
+    outbound,
+    domains: instance.domainRules,
+  })
+  starting.use(callbacks)
+  return { searchIndex, semantic, instance, callbacks }
+}
+
+async function openPorts(
+  { settings, log, clock }: AppOptions,
+  { server, metrics, authenticator, readiness, denials }: Platform,
+  services: readonly RpcService[],
+  starting: AsyncDisposableStack,
+) {
+  const rpc = createRpc({
+    authenticator,
+    clock,
+    log,
+    readiness,
+    serverInfo: { version: VERSION, surfaces: SURFACES.filter((surface) => surface !== 'platform') },
+    services,
+    serverOrigin: () => server.platform.origin(),
+    limits: { requestTimeoutMs: settings.server.request_timeout, requestBytes: settings.server.body_limit },
+    onDenied: (denial) => denials.record(denial),
+    observe: observeCalls(metrics.registry),
+  })
+  await registerRpc(server, rpc, server.platform.paths)
+  const { host, port, grpc_port: grpcPort, metrics_port: metricsPort } = settings.server
+  if (metricsPort !== null) starting.use(await listenMetrics(metrics, { host, port: metricsPort, log }))
+  const main = await listen(server, host, port)
+  starting.defer(async () => void (await closeGracefully(server, clock, 0)))
+  const grpc = await listenGrpc(rpc, {
+    host,
+    port: grpcPort,
+    trustedProxies: settings.server.trusted_proxies,
+    maxConnections: settings.server.max_connections || Number.POSITIVE_INFINITY,
+  })
+  starting.defer(async () => void (await grpc.close(0)))
+  return { main, grpc }
 }
 
 async function prepareStorage({ settings, log, clock }: AppOptions, starting: AsyncDisposableStack): Promise<Database> {
