@@ -11,7 +11,7 @@ import { observationTexts } from '../answer/store-search-hits.ts'
 import type { SearchFilters } from '../filter/filters.ts'
 import { categoryFilter } from '../filter/passing-notes.ts'
 import { mayMorePass } from '../find/find-by-filters.ts'
-import { type FoundRow, filterNotes, findRows, type Page } from '../find/find-rows.ts'
+import { type Found, type FoundRow, filterNotes, findRows, type Page } from '../find/find-rows.ts'
 import { rowsHaving } from '../find/rows-having.ts'
 import { type Hit, hitKey, type RatedHit } from '../hit.ts'
 import type { SearchIndex } from '../index/search-index.ts'
@@ -83,6 +83,13 @@ interface FurtherSearch {
   words: readonly FoundRow[]
 }
 
+interface Ordering {
+  page: Page
+  /** By what the words of the question say; null for the order of the fusion. */
+  ranking: { meaning: TokenMeaning | null; statistics: Found['statistics'] } | null
+  isExpanded: boolean
+}
+
 const CHUNKS_PER_RESULT = 10
 /** For so many results the same is looked at, whichever page of them is asked for. */
 const FIRST_RESULTS = 50
@@ -122,19 +129,35 @@ export class MeaningSearch {
     if (first === null) return null
     const near = await this.#further(project, request, first, { asked, page, depths, words: found?.rows ?? [] })
     const { chunks, rows, modelId, minSimilarity, rejected } = near
-    const { db, settings } = this.#deps
+    const { settings } = this.#deps
     const nearKeys = new Set(rows.map(hitKey))
     const fusion = found === null ? 'weighted' : settings.hybrid_fusion
     const [best = [], ...others] = fuseHits({ chunks, nearKeys, words: found?.rows ?? [] }, depths, fusion)
     const isExpanded = request.isExpanded ?? settings.graph_expansion
+    const ranking = found !== null && fusion === 'weighted' ? { meaning, statistics: found.statistics } : null
+    const hits = joinHits([await this.#inOrder(project, request, best, { page, ranking, isExpanded }), ...others])
+    const { question = request.question, isRelaxed = false, isBehind = false } = found ?? {}
+    const isDegraded = isMute || isBehind
+    const shown = { modelId, minSimilarity, rejected, question, isRelaxed, isExpanded, isDegraded }
+    return { ...shown, depth: lastOf(depths), hits }
+  }
+
+  async #inOrder(
+    project: Project,
+    request: MeaningRequest,
+    best: readonly RatedHit[],
+    { page, ranking, isExpanded }: Ordering,
+  ): Promise<RatedHit[]> {
+    const { db } = this.#deps
+    const text = withoutSigns(request)
     const ordered = await db.read(async (snapshot) => {
-      const isRanked = found !== null && fusion === 'weighted'
-      const ranked = isRanked
-        ? asWritten(
-            request.question,
-            await rankHits(snapshot, project, withoutSigns(request), best, meaning, found.statistics),
-          )
-        : best
+      const ranked =
+        ranking === null
+          ? [...best]
+          : asWritten(
+              request.question,
+              await rankHits(snapshot, project, text, best, ranking.meaning, ranking.statistics),
+            )
       if (!isExpanded) return ranked
       const expanded = await expandHits(snapshot, project, ranked, request.filters)
       return withoutExcluded(snapshot, project, request.question, expanded)
@@ -142,12 +165,7 @@ export class MeaningSearch {
     // Which ones are sorted again is the same for every page; those behind them stay where they are.
     const { reranker } = this.#semantic
     const isReranked = reranker !== null && page.offset < reranker.candidates
-    const sorted = isReranked ? await rerankHits(db, reranker, project, withoutSigns(request), ordered) : ordered
-    const { question = request.question, isRelaxed = false, isBehind = false } = found ?? {}
-    const isDegraded = isMute || isBehind
-    const hits = joinHits([sorted, ...others])
-    const shown = { modelId, minSimilarity, rejected, question, isRelaxed, isExpanded, isDegraded }
-    return { ...shown, depth: lastOf(depths), hits }
+    return isReranked ? rerankHits(db, reranker, project, text, ordered) : ordered
   }
 
   /** How many chunks, and rows by words, are looked at for the first results, for more of them, and so on up to the page. */
