@@ -65,6 +65,15 @@ test('settings: unknown, wrong and fixed keys are refused together, and nothing 
   }
   await admin.patch(SETTINGS, 400, { body: '{', headers: { 'content-type': 'application/json' } })
   await admin.patch(SETTINGS, 415, { body: 'title=x', headers: { 'content-type': 'text/plain' } })
+  for (const [coding, status] of [
+    ['gzip', 415],
+    ['Identity', 200],
+  ] as const) {
+    await admin.patch(SETTINGS, status, {
+      body: '{}',
+      headers: { 'content-type': 'application/merge-patch+json', 'content-encoding': coding },
+    })
+  }
 })
 
 test('settings: rate limits hold from the next request on', async () => {
@@ -263,6 +272,7 @@ test('domain blocks: exported and imported as CSV', async () => {
   const large = await announceBody(server, `${BLOCKS}/import`, { bytes: 11 * 1024 * 1024, type: 'text/csv' })
   assert.equal(large.status, 413)
   await admin.post(`${BLOCKS}/import`, 415, { body: '<a/>', headers: { 'content-type': 'text/xml' } })
+  await admin.post(`${BLOCKS}/import`, 415, { body: 'x', headers: { ...csv, 'content-encoding': 'gzip' } })
   assertRefused(await admin.post(`${BLOCKS}/import?dry_run=maybe`, 422, { body: file, headers: csv }), 'dry_run')
 })
 

@@ -190,6 +190,8 @@ eachPublicWorld('pictures of the instance', (world) => {
     ])
     await put(THUMBNAIL, Buffer.from('{}'), 'application/json', 415)
     await put(THUMBNAIL, Buffer.from('x'), 'image/svg+xml', 415)
+    const packed = { 'content-type': 'image/png', 'content-encoding': 'gzip' }
+    await world().admin.put(THUMBNAIL, 415, { body: Buffer.from('x'), headers: packed })
     await put(THUMBNAIL, Buffer.from('x'), 'multipart/form-data', 400)
     await put(THUMBNAIL, Buffer.alloc(11_000_000), 'image/png', 413)
     assert.deepEqual(await shown(), before)

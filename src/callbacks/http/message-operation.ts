@@ -8,6 +8,7 @@ import { Type } from 'typebox'
 import type { PermissionName } from '../../platform/auth/permissions.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { withinDeadline } from '../../platform/http/answer/within-deadline.ts'
+import { bodyParser } from '../../platform/http/input/body-parser.ts'
 import { JSON_TYPES } from '../../platform/http/input/json-body.ts'
 import { operation } from '../../platform/http/operation.ts'
 import type { Method } from '../../platform/http/operation-options.ts'
@@ -52,6 +53,14 @@ const FLAGS = {
     Type.Boolean({ allowEmptyValue: true, description: `Whether payloads are read and written in full only. ${YES}` }),
   ),
   pretty: Type.Optional(Type.Boolean({ allowEmptyValue: true, description: `Whether the answer is indented. ${YES}` })),
+}
+
+const takeBytes = bodyParser((body) => body)
+
+/** Without a type it is JSON. Of a body that is empty the type says nothing: `curl -d ''` names one that nobody chose. */
+const takeUntyped: typeof takeBytes = (request, body, done) => {
+  if (request.headers['content-type'] === undefined || body.length === 0) takeBytes(request, body, done)
+  else done(new AppError('unsupported_media_type', 'Unsupported content type'))
 }
 
 /** A place for such operations, in which bodies arrive as bytes. */
@@ -140,21 +149,6 @@ function refuseOtherBody<Desc extends DescMessage>(
 ): void {
   if (equals(desc, body, message) || equals(desc, body, readQueryRequest(desc, {}, path))) return
   throw new AppError('invalid_argument', 'A DELETE takes no body: what it says belongs to the address, as ?runId=')
-}
-
-type BodyDone = (error: Error | null, body?: Buffer) => void
-
-function takeBytes(request: FastifyRequest, body: Buffer, done: BodyDone): void {
-  const coding = request.headers['content-encoding']
-  const isPlain = coding === undefined || coding === 'identity'
-  if (isPlain) done(null, body)
-  else done(new AppError('unsupported_media_type', 'Unsupported content encoding'))
-}
-
-/** Without a type it is JSON. Of a body that is empty the type says nothing: `curl -d ''` names one that nobody chose. */
-function takeUntyped(request: FastifyRequest, body: Buffer, done: BodyDone): void {
-  if (request.headers['content-type'] === undefined || body.length === 0) takeBytes(request, body, done)
-  else done(new AppError('unsupported_media_type', 'Unsupported content type'))
 }
 
 interface PathReader {

@@ -6,6 +6,7 @@ import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
 import type { RateRule } from '../../platform/http/entry/rate-rules.ts'
 import { whileAllowed } from '../../platform/http/entry/still-allowed.ts'
+import { bodyParser } from '../../platform/http/input/body-parser.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { adminOperation, under } from '../admin-operations.ts'
 import { invalidField } from '../invalid.ts'
@@ -60,10 +61,7 @@ export function blockFileRoutes(
   })
 
   server.register((scope, _options, done) => {
-    scope.addContentTypeParser(CSV_TYPES, { parseAs: 'buffer' }, (_request, body, taken) => {
-      if (isUtf8(body as Buffer)) taken(null, body.toString())
-      else taken(invalidField('', 'The file is not text in UTF-8'))
-    })
+    scope.addContentTypeParser(CSV_TYPES, { parseAs: 'buffer' }, bodyParser(textOf))
     operation(scope, {
       method: 'POST',
       ...under(`${LIST}/import`),
@@ -84,4 +82,9 @@ export function blockFileRoutes(
     })
     done()
   })
+}
+
+function textOf(file: Buffer): string {
+  if (!isUtf8(file)) throw invalidField('', 'The file is not text in UTF-8')
+  return file.toString()
 }

@@ -1,6 +1,7 @@
 import { MIMEType } from 'node:util'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { AppError } from '../../platform/errors/app-error.ts'
+import { bodyParser } from '../../platform/http/input/body-parser.ts'
 import { takeEmptyBody } from '../../platform/http/input/empty-body.ts'
 import { invalidField } from '../invalid.ts'
 import type { Upload } from './image-service.ts'
@@ -22,9 +23,11 @@ export function uploadScope(server: FastifyInstance, register: (scope: FastifyIn
   server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers()
     scope.addContentTypeParser('*', takeEmptyBody)
-    scope.addContentTypeParser([...IMAGE_TYPES, FORM], { parseAs: 'buffer' }, (_request, body, parsed) => {
-      parsed(null, body)
-    })
+    scope.addContentTypeParser(
+      [...IMAGE_TYPES, FORM],
+      { parseAs: 'buffer' },
+      bodyParser((body) => body),
+    )
     register(scope)
     done()
   })

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
 import type { RateRule } from '../../platform/http/entry/rate-rules.ts'
+import { bodyParser } from '../../platform/http/input/body-parser.ts'
 import { parseJsonBody } from '../../platform/http/input/json-body.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { adminOperation, under } from '../admin-operations.ts'
@@ -43,13 +44,7 @@ export function settingsRoutes(
   })
 
   server.register((scope, _options, done) => {
-    scope.addContentTypeParser(MERGE_PATCH, { parseAs: 'buffer' }, (_request, body, taken) => {
-      try {
-        taken(null, parseJsonBody(body as Buffer))
-      } catch (error) {
-        taken(error as Error)
-      }
-    })
+    scope.addContentTypeParser(MERGE_PATCH, { parseAs: 'buffer' }, bodyParser(parseJsonBody))
     operation(scope, {
       method: 'PATCH',
       ...under(PATH),

@@ -5,7 +5,6 @@ import fastify, {
   type onRequestHookHandler,
 } from 'fastify'
 import type { TSchema } from 'typebox'
-import { AppError } from '../errors/app-error.ts'
 import { named } from '../logging/logger.ts'
 import { lazyJsonWriter } from './answer/json-writer.ts'
 import { AccessLog } from './connection/access-log.ts'
@@ -16,6 +15,7 @@ import { createNodeServer } from './connection/node-server.ts'
 import { requestIdFor } from './connection/request-id.ts'
 import { type HttpRequest, HttpResponse, type RouteLabel } from './connection/response.ts'
 import { answerError } from './failure/error-handler.ts'
+import { bodyParser } from './input/body-parser.ts'
 import { takeEmptyBody } from './input/empty-body.ts'
 import { JSON_TYPES, parseJsonBody } from './input/json-body.ts'
 import type { JsonSchema } from './input/problem-texts.ts'
@@ -92,17 +92,7 @@ function unknownRouteHooks(platform: HttpPlatform, label: RouteLabel): Record<st
 function readBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', takeEmptyBody)
-  server.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, (request: FastifyRequest, body: Buffer, done) => {
-    const coding = request.headers['content-encoding']
-    if (coding !== undefined && coding !== 'identity') {
-      return done(new AppError('unsupported_media_type', 'Unsupported content encoding'))
-    }
-    try {
-      done(null, parseJsonBody(body))
-    } catch (error) {
-      done(error as Error)
-    }
-  })
+  server.addContentTypeParser(JSON_TYPES, { parseAs: 'buffer' }, bodyParser(parseJsonBody))
 }
 
 function judgeBySchema(server: FastifyInstance): void {
