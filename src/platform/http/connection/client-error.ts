@@ -2,13 +2,13 @@
  * Requests that the parser refuses never reach a route: broken syntax, too large a head, too slow. The answer is
  * written to the socket by hand, in the shape of the path as far as it can be read.
  */
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { AppError } from '../../errors/app-error.ts'
 import { newId } from '../../ids/uuid.ts'
 import { errorAnswer } from '../failure/error-shapes.ts'
 import { pathOf, surfaceOf } from '../surface.ts'
 import { CORS_HEADERS, isSharedAcrossOrigins, PLAIN_HEADERS } from './header-blocks.ts'
+import { responseOn } from './response-on.ts'
 
 interface ParserError extends Error {
   code?: string
@@ -16,8 +16,6 @@ interface ParserError extends Error {
   /** Of the packet. */
   bytesParsed?: number
 }
-
-type HttpSocket = Socket & { _httpMessage?: ServerResponse<IncomingMessage> | null }
 
 const REASONS: Record<number, string> = {
   400: 'Bad Request',
@@ -30,11 +28,11 @@ const REQUEST_LINE = /^[A-Z]{1,20} (\/[^\s]*)/
 /** Connections whose request has its answer while the rest of its body still comes: they get no second one. */
 export const answeredEarly = new WeakSet<Socket>()
 
-export function answerClientError(error: ParserError, socket: HttpSocket): void {
+export function answerClientError(error: ParserError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable || answeredEarly.has(socket)) return void socket.destroy()
   // A pipelined request that has arrived as a whole is one before the refused one: it may still be answered, and its
   // bytes must not be mixed with ours. One whose body is not complete is the refused one itself.
-  const current = socket._httpMessage
+  const current = responseOn(socket)
   if (current?.req.complete && !current.writableFinished) {
     current.once('close', () => answerClientError(error, socket))
     return

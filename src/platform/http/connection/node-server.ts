@@ -10,6 +10,7 @@ import type { AccessLog } from './access-log.ts'
 import { CORS_HEADERS, isSharedAcrossOrigins, PLAIN_HEADERS } from './header-blocks.ts'
 import { requestIdFor } from './request-id.ts'
 import { HttpRequest, HttpResponse, type RouteLabel } from './response.ts'
+import { responseOn } from './response-on.ts'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -72,12 +73,6 @@ export function createNodeServer(
 }
 
 const SLASH = 0x2f
-
-/** What the connection is for now. */
-function responseOn(socket: Socket): ServerResponse | null {
-  // NOTE Not part of Node's public interface. test/api/platform/limits.test.ts fails when a later Node no longer has it.
-  return (socket as Socket & { _httpMessage?: ServerResponse | null })._httpMessage ?? null
-}
 
 /**
  * Nothing moves while a long poll waits, and the caller who sent all of it can do nothing about that: its end is for the

@@ -66,7 +66,7 @@ function drain({ clock }: HttpPlatform, request: FastifyRequest, reply: FastifyR
   const { raw } = request
   const { socket } = raw
   const isLeft = !raw.complete && !raw.destroyed && socket !== undefined
-  if (isLeft || reply.hasHeader('connection')) reply.removeHeader('connection')
+  reply.removeHeader('connection')
   if (!isLeft) return
   if (!reply.raw.shouldKeepAlive) closeAfterBody(request, reply)
   answeredEarly.add(socket)
