@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { parseEmail } from '../user/email.ts'
+import { parseEmail } from '../../platform/text/email.ts'
 import { MailFailure } from './mail-failure.ts'
 import { mailDomain, senderOf } from './sender.ts'
 import { compose, type MailMessage, parseSmtpUrl } from './smtp.ts'

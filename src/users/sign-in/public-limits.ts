@@ -3,7 +3,7 @@ import { hashSecret } from '../../platform/auth/secrets.ts'
 import type { RateRule } from '../../platform/http/entry/rate-rules.ts'
 import { spend } from '../../platform/http/entry/spend.ts'
 import type { OperationRequest } from '../../platform/http/operation-options.ts'
-import { parseEmail } from '../user/email.ts'
+import { parseEmail } from '../../platform/text/email.ts'
 
 /** For operations without credentials: by where they come from. */
 export const PUBLIC: readonly RateRule[] = [{ bucket: 'public_auth', per: 'address' }]

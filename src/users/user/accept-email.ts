@@ -1,5 +1,5 @@
 import { AppError } from '../../platform/errors/app-error.ts'
-import { domainOf, parseEmail } from './email.ts'
+import { domainOf, parseEmail } from '../../platform/text/email.ts'
 
 /** A new address in the form it is stored in, if the settings let it in. */
 export function acceptEmail(text: string, allowedDomains: readonly string[]): string {

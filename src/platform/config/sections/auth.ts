@@ -1,15 +1,13 @@
+import { parseEmail } from '../../text/email.ts'
 import { EMAIL, matching } from '../formats.ts'
 import { group, orNull, text } from '../keys.ts'
-
-// What the first start takes for an address: nothing that cannot be seen, and a domain of letters of any script, digits and hyphens.
-const ADDRESS = /^[^\p{Cf}\p{Z}]+@[\p{L}\p{M}\p{Nd}-]+(?:\.[\p{L}\p{M}\p{Nd}-]+)*$/u
-const LONGEST_ADDRESS = 254
 
 export const authSettings = group(
   {
     admin_email: text({
       ...EMAIL,
-      parse: (given) => (given.length <= LONGEST_ADDRESS && ADDRESS.test(given) ? EMAIL.parse(given) : undefined),
+      // The first start makes a user of it, and would end over one that no user can have.
+      parse: (given) => (parseEmail(given) === undefined ? undefined : EMAIL.parse(given)),
       description: 'The first administrator, made when the database is empty.',
       default: 'admin@localhost.localdomain',
     }),

@@ -1,4 +1,4 @@
-import { foldedText } from '../../platform/text/folded-text.ts'
+import { foldedText } from './folded-text.ts'
 
 // Whatever cannot be seen (control and format characters, blanks of any kind, half a surrogate pair) could make two
 // different addresses look alike.
