@@ -30,7 +30,8 @@ export class VersionCache<T> {
     const making = make()
       .then((value) => {
         this.#kept.set(key, { value, version, readAt })
-        for (const oldest of this.#kept.keys()) if (this.#kept.size > this.#options.mostKept) this.#kept.delete(oldest)
+        const [oldest] = this.#kept.keys()
+        if (oldest !== undefined && this.#kept.size > this.#options.mostKept) this.#kept.delete(oldest)
         return value
       })
       .finally(() => this.#underWay.delete(name))
