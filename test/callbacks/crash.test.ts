@@ -136,7 +136,10 @@ class CrashWorld {
           seen.some(({ status }) => status === 400),
           where,
         )
-      assert.ok((info.attempt ?? 0) <= seen.length, where)
+      if ((info.attempt ?? 0) > seen.length) {
+        const attempts = await this.#get(`/${callbackId}/attempts?runId=${runId}`)
+        assert.fail(`more attempts than the receiver saw: ${where}, ${JSON.stringify(attempts)}`)
+      }
       for (const [index, request] of seen.entries()) {
         const before = seen[index - 1]
         if (before === undefined || before.attempt < request.attempt) continue

@@ -11,6 +11,7 @@ import type { FailureSchema } from '../../src/gen/temporal/api/failure/v1/messag
 import { StartCallbackExecutionRequestSchema } from '../../src/gen/temporal/api/workflowservice/v1/request_response_pb.js'
 import { JobEngine } from '../../src/platform/jobs/job-engine.ts'
 import type { Logger } from '../../src/platform/logging/logger.ts'
+import type { Outbound } from '../../src/platform/outbound/outbound-request.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { WorkerStop } from '../../src/platform/supervisor/supervisor.ts'
 import { createMetrics } from '../../src/platform/telemetry/metrics.ts'
@@ -40,6 +41,12 @@ export interface StartOptions {
   namespace?: ActiveNamespace | undefined
 }
 
+export interface WorldParts {
+  log?: Logger
+  inputMemory?: InputMemory
+  outbound?: Outbound
+}
+
 /** A process that delivers, over a real database, with a clock that is driven. */
 export class DeliveryWorld implements AsyncDisposable {
   readonly namespace: NamespaceWorld
@@ -57,15 +64,14 @@ export class DeliveryWorld implements AsyncDisposable {
     return DeliveryWorld.over(await anotherProcess(this.namespace, db))
   }
 
-  static async over(namespace: NamespaceWorld, log?: Logger, memory?: InputMemory): Promise<DeliveryWorld> {
-    return new DeliveryWorld(namespace, (await defaultNamespace(namespace)).id, log, memory)
+  static async over(namespace: NamespaceWorld, parts: WorldParts = {}): Promise<DeliveryWorld> {
+    return new DeliveryWorld(namespace, (await defaultNamespace(namespace)).id, parts)
   }
 
   constructor(
     namespace: NamespaceWorld,
     namespaceId: NamespaceId,
-    log: Logger = silentLogger(),
-    inputMemory = new InputMemory(),
+    { log = silentLogger(), inputMemory = new InputMemory(), outbound }: WorldParts = {},
   ) {
     this.namespace = namespace
     this.#namespaceId = namespaceId
@@ -81,6 +87,7 @@ export class DeliveryWorld implements AsyncDisposable {
       metrics: createMetrics({ process: false }),
       namespaces: policies,
       inputMemory,
+      ...(outbound && { outbound }),
     })
   }
 

@@ -10,10 +10,12 @@ import { sealCallback } from '../../src/callbacks/run/stored-callback.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { AppError } from '../../src/platform/errors/app-error.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
+import { OutboundClient } from '../../src/platform/outbound/outbound-client.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { migrate } from '../../src/platform/storage/migrate.ts'
 import { openOver } from '../store/storage-disk.ts'
 import { eachDatabase } from '../support/each-database.ts'
+import type { FakeClock } from '../support/fake-clock.ts'
 import { type ReceivedRequest, startReceiver } from '../support/receivers/receiver.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { DeliveryWorld } from './delivery-world.ts'
@@ -72,7 +74,40 @@ function losingFirstAnswer(db: Database): Database {
   })
 }
 
+/** While it begins three seconds pass. */
+class SlowStart extends OutboundClient {
+  readonly #clock: FakeClock
+  isReady = false
+
+  constructor(clock: FakeClock) {
+    super({ clock })
+    this.#clock = clock
+  }
+
+  override preparing(): Promise<void> | null {
+    return this.isReady ? null : this.#begin()
+  }
+
+  async #begin(): Promise<void> {
+    await this.#clock.advance(3_000)
+    this.isReady = true
+  }
+}
+
 eachDatabase('delivery after setbacks', (context) => {
+  test('what sends may take longer to begin than an attempt may take, and none is counted for that', async () => {
+    await using receiver = await startReceiver()
+    const { namespace } = await DeliveryWorld.open(await context.open(), '  request_timeout: 1s\n')
+    const { clock } = namespace
+    const outbound = new SlowStart(clock)
+    await using world = await DeliveryWorld.over(namespace, { outbound })
+    world.run()
+    await world.start('c', receiver.url)
+    const { state, attempt } = await world.until('c', isClosed)
+    assert.deepEqual([state, attempt, outbound.isReady], ['SUCCEEDED', 1, true])
+    await outbound.close()
+  })
+
   // Where there are other processes.
   if (context.engine === 'postgres') {
     test('a run that lay about until its claim was over is left to the process that has it now', async () => {

@@ -6,6 +6,7 @@ import { setImmediate } from 'node:timers/promises'
 import { Worker as Thread, type Worker } from 'node:worker_threads'
 import { Courier } from '../../src/callbacks/destination/send/courier.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
+import { isNotBegun } from '../../src/platform/outbound/not-begun.ts'
 import { OutboundThread, startOutboundThread } from '../../src/platform/outbound/outbound-thread.ts'
 import { AnswerPack, unpackAnswers } from '../../src/platform/outbound/thread-messages.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -120,11 +121,12 @@ test('a thread gives an attempt up when its time is over', async (t) => {
   const outbound = new OutboundThread({ log })
   const courier = new Courier({ clock, outbound })
   t.after(() => outbound.close())
+  await courier.preparing()
   const { verdict } = await courier.deliver(deliveryTo(receiver.url, { timeoutMs: 50 }))
   assert.equal(verdict.label, 'request-timeout')
 })
 
-test('an attempt whose time was over before the thread had it is not sent any more', async (t) => {
+test('an attempt whose time was over before the thread had it is not sent any more and is none', async (t) => {
   await using receiver = await startReceiver()
   const outbound = new OutboundThread({ log })
   const courier = new Courier({ clock, outbound })
@@ -132,12 +134,42 @@ test('an attempt whose time was over before the thread had it is not sent any mo
   await courier.deliver(deliveryTo(`${receiver.url}/first`))
   const second = courier.deliver(deliveryTo(`${receiver.url}/second`, { timeoutMs: 50 }))
   standStill(60)
-  assert.equal((await second).verdict.message, 'the attempt took longer than 50 ms')
+  await assert.rejects(second, (error: Error) => isNotBegun(error.cause))
   await courier.deliver(deliveryTo(`${receiver.url}/third`))
   assert.deepEqual(
     receiver.requests.all.map(({ path }) => path),
     ['/first', '/third'],
   )
+})
+
+test('who waits until the thread can send loses none of its time: it is begun, and says when', async (t) => {
+  const threads: Worker[] = []
+  const outbound = new OutboundThread({ log, startThread: (data) => started(threads, data) })
+  t.after(() => outbound.close())
+  const preparing = [outbound.preparing(), outbound.preparing()]
+  assert.ok(preparing[0] !== null && preparing[0] === preparing[1])
+  await preparing[0]
+  assert.equal(outbound.preparing(), null)
+  await threads[0]?.terminate()
+  assert.notEqual(outbound.preparing(), null)
+  await outbound.preparing()
+  assert.equal(threads.length, 2)
+})
+
+test('who waits for a thread that cannot begin, or is closed, is not kept waiting', async () => {
+  const outbound = new OutboundThread({ log, startThread: () => stillborn() })
+  await outbound.preparing()
+  const unable = new OutboundThread({
+    log,
+    startThread: () => {
+      throw new Error('ERR_WORKER_INIT_FAILED')
+    },
+  })
+  assert.equal(unable.preparing(), null)
+  const closed = new OutboundThread({ log })
+  const preparing = closed.preparing()
+  await Promise.all([closed.close(), preparing])
+  assert.equal(closed.preparing(), null)
 })
 
 test('a thread tells of an answer that it has the beginning of, and that its time was over', () => {

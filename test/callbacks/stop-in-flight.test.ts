@@ -50,7 +50,7 @@ eachDatabase('a request that is in flight when the server stops, for longer than
     const lines: string[] = []
     const log = createLogger({ level: 'warn', format: 'json', destination: { write: (line) => void lines.push(line) } })
     const own = context.engine === 'sqlite' ? db : await context.openAgain(db)
-    const stopping = await DeliveryWorld.over({ ...other.namespace, db: own }, log)
+    const stopping = await DeliveryWorld.over({ ...other.namespace, db: own }, { log })
     const supervisor = new Supervisor({ clock, log })
     supervisor.start([stopping.runtime.dispatcher])
     await stopping.start('c', receiver.url)

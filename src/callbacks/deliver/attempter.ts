@@ -124,6 +124,8 @@ export class Attempter {
     run.input = undefined
     if (sendable === null) return null
     if (sendable instanceof StoredCallbackUnreadable) return this.#refuse(run, namespace, sendable)
+    const preparing = this.#options.courier.preparing()
+    if (preparing !== null) await preparing
     if (admitAttempt(run.record, run.record.attempt, this.#options.clock.now()) !== 'go') return null
     return this.#send(run, namespace, sendable, signal)
   }

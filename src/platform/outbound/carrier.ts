@@ -15,6 +15,8 @@ export interface Carried {
   onRefused(error: Error): void
   /** Not a byte of it was written when the connection ended. */
   onUnsent(): void
+  /** The connection stood, and when its turn came its time was over. */
+  onLate(): void
 }
 
 /** As HTTP/1.1 has it; `request-bytes.ts` makes it and takes it apart. */

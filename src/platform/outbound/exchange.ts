@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import type { Clock } from '../clock/clock.ts'
 import type { AnswerHeaders, Carried } from './carrier.ts'
 import type { Connection } from './connection.ts'
+import { NotBegun } from './not-begun.ts'
 import type { Answer, Exchanged, ReadyRequest } from './outbound-request.ts'
 import { plainError } from './tls-error.ts'
 
@@ -107,6 +108,12 @@ export class Exchange implements Carried {
     this.#owner.sendAgain(this, this.connection)
   }
 
+  /** This process stood still, or had too much to do. The receiver has no part in that, and has seen nothing. */
+  onLate(): void {
+    this.#settleError(new NotBegun(new Error(`its ${this.#allowed} were over before it could be sent`)))
+    this.#giveUp()
+  }
+
   onResponseStart(_controller: unknown, status: number, headers: AnswerHeaders, statusText?: string): void {
     if (status < 200 || this.#hasLeft) return
     this.#status = status
@@ -178,8 +185,11 @@ export class Exchange implements Carried {
 
   #onTime(): void {
     if (!this.#isEnough) {
-      this.#settleLate(`the attempt took longer than ${Math.round(this.request.timeoutMs)} ms`)
-    } else if (!this.#isSettled) {
+      // A process that stood still has not read yet what has come meanwhile: a connection, or the answer.
+      setImmediate(() => this.#onTimeOver())
+      return
+    }
+    if (!this.#isSettled) {
       this.#settleAnswer()
       const leftMs = this.#leftMs()
       if (leftMs > 0 && this.#context.draining < MAX_DRAINING) {
@@ -192,6 +202,16 @@ export class Exchange implements Carried {
       }
     }
     this.#giveUp()
+  }
+
+  #onTimeOver(): void {
+    if (this.#isSettled || this.#isEnough) return
+    this.#settleLate(`the attempt took longer than ${this.#allowed}`)
+    this.#giveUp()
+  }
+
+  get #allowed(): string {
+    return `${Math.round(this.request.timeoutMs)} ms`
   }
 
   #giveUp(): void {

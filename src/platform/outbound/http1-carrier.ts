@@ -64,7 +64,11 @@ export class Http1Carrier implements Carrier, AnswerListener {
   }
 
   write(): void {
-    if (this.#carried === null || this.#isWritten || this.#isClosed || this.#carried.isLate) return
+    if (this.#carried === null || this.#isWritten || this.#isClosed) return
+    if (this.#carried.isLate) {
+      this.#carried.onLate()
+      return
+    }
     if (this.#wasUsed) this.#socket.ref()
     this.#wasUsed = true
     this.#isWritten = true

@@ -66,7 +66,10 @@ export class Http2Carrier implements Carrier {
   }
 
   send(carried: Carried): void {
-    if (carried.isLate) return
+    if (carried.isLate) {
+      carried.onLate()
+      return
+    }
     const parts = requestParts(carried.request)
     const { body } = parts
     const isEmpty = body.byteLength === 0

@@ -8,6 +8,8 @@ test('what no socket could be opened for was not begun, whatever it is wrapped i
     new NotBegun(undefined),
     withCode('EMFILE'),
     new Error('fetch failed', { cause: withCode('ENFILE') }),
+    // As it comes from another thread.
+    Object.assign(new Error('no request can be sent'), { name: 'NotBegun' }),
     new AggregateError([withCode('ECONNREFUSED'), withCode('EMFILE')]),
   ]) {
     assert.equal(isNotBegun(error), true)

@@ -1,8 +1,11 @@
+const NAME = 'NotBegun'
+
 /** Nothing was sent, and nothing is said about the other side: this process could not even try. */
 export class NotBegun extends Error {
   constructor(cause: unknown) {
     super('no request can be sent right now', { cause })
-    this.name = 'NotBegun'
+    // By this it is known also when it comes from another thread.
+    this.name = NAME
   }
 }
 
@@ -13,7 +16,7 @@ const DEEPEST_CAUSE = 8
 /** Whether it failed before it began, for want of something that this machine has too little of. */
 export function isNotBegun(error: unknown, depth = 0): boolean {
   if (!(error instanceof Error) || depth > DEEPEST_CAUSE) return false
-  if (error instanceof NotBegun || NO_SOCKET.has(String((error as NodeJS.ErrnoException).code))) return true
+  if (error.name === NAME || NO_SOCKET.has(String((error as NodeJS.ErrnoException).code))) return true
   const bundled: unknown[] = error instanceof AggregateError ? error.errors.slice(0, DEEPEST_CAUSE) : []
   return [error.cause, ...bundled].some((one) => isNotBegun(one, depth + 1))
 }

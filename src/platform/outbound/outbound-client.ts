@@ -80,8 +80,13 @@ export class OutboundClient implements Outbound {
   begin(request: ReadyRequest, settle: Settle): Exchange {
     const origin = this.#originOf(request, this.#undici as Undici)
     const exchange = new Exchange(request, origin, this.#context, settle)
-    origin.send(exchange)
+    if (exchange.isLate) exchange.onLate()
+    else origin.send(exchange)
     return exchange
+  }
+
+  preparing(): Promise<void> | null {
+    return this.#undici === undefined ? this.load() : null
   }
 
   async close(): Promise<void> {

@@ -57,6 +57,8 @@ export type Exchanged = {
 export interface Outbound {
   /** Rejects only when the signal is aborted or it is closed. */
   send(request: OutboundRequest): Promise<Exchanged>
+  /** Null when requests can be sent at once; else they can when this is over. Whoever waits for it loses none of their time. */
+  preparing(): Promise<void> | null
   /** Breaks off what is underway, whose promises are rejected, and ends when every socket is closed. */
   close(): Promise<void>
 }

@@ -51,6 +51,8 @@ export class OutboundThread implements Outbound {
   readonly #outage: OutageLog
   readonly #underWay = new Map<number, Underway>()
   #worker: Worker | undefined
+  /** Until the thread can send. */
+  #preparing: Promise<void> | null = null
   #lastId = 0
   #requests = new RequestPack()
   #givenUp: number[] = []
@@ -89,6 +91,11 @@ export class OutboundThread implements Outbound {
     })
   }
 
+  preparing(): Promise<void> | null {
+    if (this.#worker === undefined && this.#closedBy === null) this.#tryStart()
+    return this.#preparing
+  }
+
   async close(): Promise<void> {
     this.#closedBy ??= new Error('Nothing is sent any more: the server is stopping.')
     for (const id of this.#underWay.keys()) this.#take(id)?.reject(this.#closedBy)
@@ -116,14 +123,20 @@ export class OutboundThread implements Outbound {
     if (this.#closedBy !== null || this.#requests.length + this.#givenUp.length === 0) return
     const message = this.#requests.message(this.#givenUp)
     this.#forgetUnsent()
+    const problem = this.#worker === undefined ? this.#tryStart() : null
+    if (problem !== null) this.#breakOff(problem)
+    else this.#worker?.postMessage(message, handedOver(message.bytes))
+  }
+
+  /** Why it cannot begin; null when it has. */
+  #tryStart(): NotBegun | null {
     try {
-      this.#worker ??= this.#start()
+      this.#worker = this.#start()
+      return null
     } catch (error) {
       this.#outage.tell({ err: error }, FAILED)
-      this.#breakOff(new NotBegun(error))
-      return
+      return new NotBegun(error)
     }
-    this.#worker.postMessage(message, handedOver(message.bytes))
   }
 
   #forgetUnsent(): void {
@@ -134,19 +147,29 @@ export class OutboundThread implements Outbound {
   #start(): Worker {
     const { extraCa, startThread = startOutboundThread } = this.#options
     const worker = startThread({ extraCa })
+    const { promise: preparing, resolve: endPreparing } = Promise.withResolvers<void>()
+    this.#preparing = preparing
+    const ready = () => {
+      this.#preparing = null
+      endPreparing()
+    }
     let isBegun = false
     let failure: Error | undefined
     worker.once('online', () => {
       isBegun = true
       this.#outage.over()
     })
-    worker.on('message', (message: FromOutboundThread) => this.#answer(message))
+    worker.on('message', (message: FromOutboundThread | 'ready') => {
+      if (message === 'ready') ready()
+      else this.#answer(message)
+    })
     worker.on('error', (error: Error) => {
       failure = error
       this.#outage.tell({ err: error }, FAILED)
     })
     worker.on('exit', () => {
       this.#worker = undefined
+      ready()
       this.#forgetUnsent()
       // Whether they arrived nobody knows, unless it never began; whoever asked for them decides whether to ask again.
       this.#breakOff(isBegun ? new Error('the request was broken off') : new NotBegun(failure))

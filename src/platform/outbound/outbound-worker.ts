@@ -50,6 +50,8 @@ port.on('message', (message: ToOutboundThread | 'close') => {
   for (const id of message.givenUp) underWay.get(id)?.abort(new Error('given up'))
 })
 
+port.postMessage('ready')
+
 /** Those of one turn of the event loop go together, as far as they fit. */
 function postSoon(): void {
   if (isPosting) return

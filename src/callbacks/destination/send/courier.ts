@@ -32,6 +32,11 @@ export class Courier {
     this.#outbound = options.outbound ?? (this.#client as OutboundClient)
   }
 
+  /** Null when attempts can be made at once; else they can when this is over, and it is none of their time. */
+  preparing(): Promise<void> | null {
+    return this.#outbound.preparing()
+  }
+
   /** Makes one attempt. Rejects only when the signal is aborted, the courier is closed, or this machine could not even try. */
   async deliver(request: DeliveryRequest): Promise<Delivery> {
     const { target, policy, headers, body, timeoutMs, signal } = request
@@ -83,7 +88,7 @@ export class Courier {
 function cannotTry(cause: unknown): AppError {
   return new AppError(
     'unavailable',
-    'The server cannot open a connection right now: repeat the request, and look how many files it may have open (ulimit -n)',
+    'The server cannot send right now: repeat the request, and look how busy it is and how many files it may have open (ulimit -n)',
     { cause, headers: { 'retry-after': '5' } },
   )
 }

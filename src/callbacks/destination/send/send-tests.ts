@@ -67,6 +67,7 @@ export class SendTests {
   ): Promise<CallbackAttempt> {
     const { clock, courier } = this.#options
     const content = completionBody(completion)
+    await courier.preparing()
     const startedAt = clock.now()
     const headers = requestHeaders({
       runId: newId(),
