@@ -17,12 +17,13 @@ import { LONGEST_PROMPT } from '../../src/knowledge/prompt/write-prompt.ts'
 import { MAX_LINK_NAME } from '../../src/knowledge/text/body/wikilinks.ts'
 import { BOUNDS, MAX_DEPTH, MAX_KEY, MAX_YAML } from '../../src/knowledge/text/frontmatter/yaml-bounds.ts'
 
-const PAGE = readFileSync(new URL('../../docs/knowledge.md', import.meta.url), 'utf8')
+const GUIDE = readFileSync(new URL('../../docs/knowledge.md', import.meta.url), 'utf8')
+const REFERENCE = readFileSync(new URL('../../docs/knowledge-reference.md', import.meta.url), 'utf8')
 const DAY_MS = 86_400_000
 
-test('docs/knowledge.md names the limits that the code has', () => {
+test('the pages about notes name the limits that the code has', () => {
   const limits = new Map(
-    Array.from(PAGE.matchAll(/^\| ([^|]+) \| ([^|]+) \| [^|]*\|$/gm), ([, what, limit]) => [what, limit] as const),
+    Array.from(REFERENCE.matchAll(/^\| ([^|]+) \| ([^|]+) \| [^|]*\|$/gm), ([, what, limit]) => [what, limit] as const),
   )
   for (const [what, numbers] of [
     ['Text of a note, without its frontmatter', [MAX_CONTENT]],
@@ -42,7 +43,7 @@ test('docs/knowledge.md names the limits that the code has', () => {
   ] as const) {
     assert.deepEqual(numbersIn(limits.get(what)).slice(0, numbers.length), numbers, what)
   }
-  assert.ok(PAGE.includes(`older than ${TOMBSTONES_KEPT_MS / DAY_MS} days`))
+  assert.ok(GUIDE.includes(`older than ${TOMBSTONES_KEPT_MS / DAY_MS} days`))
 })
 
 function numbersIn(text = ''): number[] {

@@ -5,18 +5,18 @@ import { offeredOperations } from '../support/operations.ts'
 import { shellUnavailable } from '../support/shell-blocks.ts'
 import { runExamples, servedForPages } from './page-server.ts'
 
-const PAGE = 'docs/knowledge.md'
-const TEXT = readFileSync(new URL(`../../${PAGE}`, import.meta.url), 'utf8')
+const GUIDE = 'docs/knowledge.md'
+const REFERENCE = 'docs/knowledge-reference.md'
 
-describe('docs/knowledge.md', () => {
+describe('the pages about notes', () => {
   const server = servedForPages()
 
-  test('has examples that all work, in the order of the page', { skip: shellUnavailable() }, async () => {
-    const output = await runExamples(PAGE, server(), 10)
+  test(`have examples that all work, in the order of ${GUIDE}`, { skip: shellUnavailable() }, async () => {
+    const output = await runExamples(GUIDE, server(), 10)
     for (const shown of ['{"deleted":true}', 'updated\n']) assert.ok(output.includes(shown), `the page shows ${shown}`)
   })
 
-  test('lists exactly the operations that the server offers', async () => {
+  test(`list exactly the operations that the server offers, in ${REFERENCE}`, async () => {
     const offered = await offeredOperations(server(), (path) => path.startsWith('/v2/'))
     assert.deepEqual(listedOperations().toSorted(), offered)
   })
@@ -24,7 +24,8 @@ describe('docs/knowledge.md', () => {
 
 /** The rows of the two tables of operations; those of notes leave out what all their paths begin with. */
 function listedOperations(): string[] {
-  const rows = TEXT.matchAll(/^\| `(GET|POST|PUT|PATCH|DELETE) (\/[^`]+)` \|/gm)
+  const text = readFileSync(new URL(`../../${REFERENCE}`, import.meta.url), 'utf8')
+  const rows = text.matchAll(/^\| `(GET|POST|PUT|PATCH|DELETE) (\/[^`]+)` \|/gm)
   return Array.from(rows, ([, method, path = '']) =>
     path.startsWith('/v2/') ? `${method} ${path}` : `${method} /v2/{project_id}${path}`,
   )
