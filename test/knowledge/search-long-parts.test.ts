@@ -29,7 +29,7 @@ eachDatabase('long observations that were found', ({ open }) => {
   test('are put in order by their beginnings and what stands around the words', async () => {
     const db = await open()
     const { project, hits } = await found(db, [100_000, 300_000])
-    const texts = [...(await textsOf(db, project, 'penguin', hits)).values()].map(({ text }) => text)
+    const texts = [...(await textsOf(db, project, hits, { question: 'penguin' })).values()].map(({ text }) => text)
     assert.deepEqual(
       texts.map((text) => [text?.startsWith('log walrus'), text?.includes('penguin'), (text?.length ?? 0) < 20_100]),
       [

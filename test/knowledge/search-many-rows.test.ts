@@ -16,7 +16,8 @@ eachDatabase('filters without words', ({ open }) => {
     const list = (length: number) => Array.from({ length }, (_, at) => `- [a] b${at}\n`).join('')
     for (let id = 1; id <= 3; id++) await notes.add(id, `List ${id}`, list(45_000))
     await index.caughtUp()
-    const page = (offset: number) => findRows(db, notes.project, { mode: 'none' }, { after: 0 }, { limit: 10, offset })
+    const page = (offset: number) =>
+      findRows(db, notes.project, { main: { mode: 'none' }, filters: { after: 0 }, page: { limit: 10, offset } })
     const first = await page(0)
     assert.deepEqual([first.rows.length, first.rows[0]?.kind], [10, 'note'])
     assert.deepEqual((await page(99_999_990)).rows, [])
@@ -37,7 +38,11 @@ eachDatabase('a word that very many notes have', ({ open }) => {
     await index.caughtUp()
     const found = async (text: string) => {
       const main = { mode: 'text', question: parseQuestion(text) } as const
-      const { rows, total, isExact } = await findRows(db, notes.project, main, {}, { limit: 1, offset: 0 })
+      const { rows, total, isExact } = await findRows(db, notes.project, {
+        main,
+        filters: {},
+        page: { limit: 1, offset: 0 },
+      })
       return [rows[0]?.noteId, total, isExact]
     }
     assert.deepEqual(await found('data zebra'), [1, 1, true])

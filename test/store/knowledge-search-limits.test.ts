@@ -58,7 +58,7 @@ eachDatabase('what is found behind thousands of newer notes', (context) => {
     const limits = { rows: 40, notes: 20, comparedNotes: 20 }
     const expected = recipeRows([1, ...downTo(RECIPES, 2)]).slice(0, limits.rows)
     for (const wanted of [1, 2, 3, 30, 40, 41]) {
-      const found = await findByFilters(notes.db, notes.project, { noteTypes: ['recipe'] }, wanted, limits)
+      const found = await findByFilters(notes.db, notes.project, { filters: { noteTypes: ['recipe'] }, wanted, limits })
       assert.deepEqual(found.numbers.slice(0, wanted), expected.slice(0, wanted))
       assert.deepEqual([found.total, found.isExact], [limits.rows, false])
     }
@@ -75,14 +75,14 @@ eachDatabase('what is found behind thousands of newer notes', (context) => {
     ]
     for (const [filters, rows, expected] of asked) {
       const limits = { rows, notes: 5, comparedNotes: ALL + 1 }
-      const { numbers, total, isExact } = await findByFilters(notes.db, notes.project, filters, 100, limits)
+      const { numbers, total, isExact } = await findByFilters(notes.db, notes.project, { filters, wanted: 100, limits })
       assert.deepEqual([numbers, total, isExact], [expected, expected.length, true])
     }
   })
 
   test('is said not to be all, where not everything was compared', async () => {
     const limits = { rows: 20, notes: 20, comparedNotes: 40 }
-    const found = await findByFilters(notes.db, notes.project, year({ $lte: 2014 }), 10, limits)
+    const found = await findByFilters(notes.db, notes.project, { filters: year({ $lte: 2014 }), wanted: 10, limits })
     assert.deepEqual(
       [found.numbers.map((number) => rowOf(number).noteId), found.total, found.isExact],
       [[1, 1], 2, false],
@@ -93,7 +93,7 @@ eachDatabase('what is found behind thousands of newer notes', (context) => {
     const old = await SearchedNotes.open(notes.db, 'old')
     await old.add([{ id: 1_011 }, { id: 1_012, updatedAt: -1 }, { id: 1_013, updatedAt: Number.MIN_SAFE_INTEGER }])
     const limits = { rows: 2, notes: 10, comparedNotes: 10 }
-    const found = await findByFilters(old.db, old.project, { noteTypes: ['note'] }, 10, limits)
+    const found = await findByFilters(old.db, old.project, { filters: { noteTypes: ['note'] }, wanted: 10, limits })
     assert.deepEqual([idsOf(found.numbers), found.total, found.isExact], [[1_011, 1_012, 1_013], 3, true])
   })
 
@@ -110,7 +110,11 @@ eachDatabase('what is found behind thousands of newer notes', (context) => {
     }
     const reader = { engine: db.engine, query: db.query, run }
     const limits = { rows: 1_000, notes: 10, comparedNotes: 10 }
-    const { numbers } = await findByFilters(reader, long.project, { noteTypes: ['note'] }, 10, limits)
+    const { numbers } = await findByFilters(reader, long.project, {
+      filters: { noteTypes: ['note'] },
+      wanted: 10,
+      limits,
+    })
     const observations = facts.map((_, position) => rowNumber('observation', 1_001, position))
     assert.deepEqual(numbers, [rowNumber('note', 1_002, 0), rowNumber('note', 1_001, 0), ...observations])
     if (db.engine === 'sqlite') assert.ok(Math.max(...answered) <= 5_001)
@@ -161,7 +165,12 @@ eachDatabase('what is found behind thousands of newer notes', (context) => {
   })
 
   const titled = (text: string, wanted: number, filters: SearchFilters = {}, allRows = 100) =>
-    findByTitle(notes.db, notes.project, text, { kinds: ['note'], ...filters }, wanted, { rows: 20, allRows })
+    findByTitle(notes.db, notes.project, {
+      text,
+      filters: { kinds: ['note'], ...filters },
+      wanted,
+      limits: { rows: 20, allRows },
+    })
 
   test('is found by its exact title, although newer notes are called so otherwise', async () => {
     for (const allRows of [20, 40, 100]) {

@@ -152,7 +152,7 @@ eachDatabase('a note that is too long for one document', (context) => {
   test('that has the whole question is not found by some words of it', async () => {
     const main = { mode: 'text', question: parseQuestion('release-notes node.js snake_case_name') } as const
     const page = { limit: 10, offset: 0 }
-    const { hits, isRelaxed } = await findByWords(notes.db, notes.project, main, { kinds: ['note'] }, page)
+    const { hits, isRelaxed } = await findByWords(notes.db, notes.project, { main, filters: { kinds: ['note'] }, page })
     assert.deepEqual([isRelaxed, hits.map(({ noteId }) => noteId)], [false, [3]])
   })
 

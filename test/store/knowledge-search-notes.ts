@@ -79,7 +79,7 @@ export class SearchedNotes {
 
   async find(main: Main, filters: SearchFilters = {}, page = WHOLE): Promise<Found> {
     await (await runningIndex(this.db)).caughtUp()
-    return findRows(this.db, this.project, main, filters, page)
+    return findRows(this.db, this.project, { main, filters, page })
   }
 
   text(text: string, filters: SearchFilters = {}, page = WHOLE): Promise<Found> {

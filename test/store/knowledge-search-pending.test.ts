@@ -19,9 +19,13 @@ eachDatabase('what must not be there', (context) => {
     const notes = await SearchedNotes.open(db)
     const found: unknown[] = []
     const look = async (reader: Reader) => {
-      const tagged = await findRows(reader, notes.project, { mode: 'none' }, { withoutTags: [['zebra']] }, PAGE)
+      const tagged = await findRows(reader, notes.project, {
+        main: { mode: 'none' },
+        filters: { withoutTags: [['zebra']] },
+        page: PAGE,
+      })
       const question = parseQuestion('shared NOT zebra')
-      const said = await findRows(reader, notes.project, { mode: 'text', question }, {}, PAGE)
+      const said = await findRows(reader, notes.project, { main: { mode: 'text', question }, filters: {}, page: PAGE })
       found.push(...tagged.rows, ...said.rows)
     }
     for (let round = 0; round < ROUNDS; round++) {

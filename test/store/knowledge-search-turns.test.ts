@@ -29,14 +29,14 @@ eachDatabase('others have their turn', ({ open }) => {
     const showing = searchResults(db, project, hits, options)
     assert.ok((await turnsDuring(showing)) >= 10)
     for (const { snippets } of await showing) assert.match(snippets[0]?.text ?? '', /zebra$/)
-    const reading = textsOf(db, project, 'zebra', hits, 1_000)
+    const reading = textsOf(db, project, hits, { question: 'zebra', longest: 1_000 })
     assert.ok((await turnsDuring(reading)) >= 10)
     for (const { text } of (await reading).values()) assert.match(text, /zebra$/)
   })
 
   test('while titles are compared', async () => {
     const { db, project } = await filled(450)
-    const finding = findByTitle(db, project, 'notes', {}, 1_000)
+    const finding = findByTitle(db, project, { text: 'notes', filters: {}, wanted: 1_000 })
     assert.ok((await turnsDuring(finding)) >= 2)
     assert.equal((await finding).total, 450)
   })

@@ -181,7 +181,7 @@ eachDatabase('a question as people speak it', (context) => {
     const found = async (text: string) => {
       const main: Main = { mode: 'text', question: parseQuestion(text) }
       const page = { limit: 10, offset: 0 }
-      const { hits } = await findByWords(notes.db, notes.project, main, { kinds: ['note'] }, page)
+      const { hits } = await findByWords(notes.db, notes.project, { main, filters: { kinds: ['note'] }, page })
       return hits.map(({ noteId }) => noteId)
     }
     assert.deepEqual(await found('what is दाल मखनी'), [1, 2])

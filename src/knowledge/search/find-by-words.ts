@@ -1,7 +1,7 @@
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
-import type { Main, SearchFilters } from './filter/filters.ts'
-import { type Found, type FoundRow, findRows, type Page } from './find/find-rows.ts'
+import type { Main } from './filter/filters.ts'
+import { type AskedRows, type Found, type FoundRow, findRows } from './find/find-rows.ts'
 import type { RatedHit } from './hit.ts'
 import { anyWord, isSpoken } from './question/any-word.ts'
 import { parseTitle, type Question, relaxed } from './question/question.ts'
@@ -19,19 +19,14 @@ export interface FoundByWords extends Omit<Found, 'rows'> {
  * Rows with all words, or, where nothing has them all, with some. Of a question as people speak it some are enough from the beginning:
  * the note that answers it seldom has every word of it, and what has more of them comes first.
  */
-export async function findByWords(
-  reader: Reader,
-  project: Project,
-  main: Main,
-  filters: SearchFilters,
-  page: Page,
-): Promise<FoundByWords> {
+export async function findByWords(reader: Reader, project: Project, asked: AskedRows): Promise<FoundByWords> {
+  const { main } = asked
   const spoken = main.mode === 'text' && isSpoken(main.question) ? anyWord(main.question) : null
-  if (spoken !== null) return findSpoken(reader, project, spoken, filters, page)
-  const { rows, ...found } = await findRows(reader, project, main, filters, page)
+  if (spoken !== null) return findSpoken(reader, project, spoken, asked)
+  const { rows, ...found } = await findRows(reader, project, asked)
   const again = main.mode === 'text' && found.total === 0 ? relaxed(main.question) : null
   if (again === null) return { ...found, hits: rows.map(hitOf), question: questionOf(main), isRelaxed: false }
-  const more = await findRows(reader, project, { mode: 'text', question: again }, filters, page)
+  const more = await findRows(reader, project, { ...asked, main: { mode: 'text', question: again } })
   return { ...more, hits: more.rows.map(hitOf), question: again, isRelaxed: true }
 }
 
@@ -39,16 +34,17 @@ async function findSpoken(
   reader: Reader,
   project: Project,
   question: Question,
-  filters: SearchFilters,
-  { limit, offset }: Page,
+  { filters, page: { limit, offset } }: AskedRows,
 ): Promise<FoundByWords> {
   // The best are put in order together, whichever page of them is asked for; the newest first is an order, too.
   const isRanked = offset < MOST_RANKED_CLOSELY && filters.after === undefined
-  const wider = isRanked ? { offset: 0, limit: Math.max(MOST_RANKED_CLOSELY, offset + limit) } : { offset, limit }
-  const { rows, ...found } = await findRows(reader, project, { mode: 'text', question }, filters, wider)
+  const page = isRanked ? { offset: 0, limit: Math.max(MOST_RANKED_CLOSELY, offset + limit) } : { offset, limit }
+  const { rows, ...found } = await findRows(reader, project, { main: { mode: 'text', question }, filters, page })
   const all = rows.map(hitOf)
-  const ranked = isRanked ? await rankHits(reader, project, question.spoken, all, null, found.statistics) : all
-  return { ...found, hits: ranked.slice(offset - wider.offset).slice(0, limit), question, isRelaxed: true }
+  const ranked = isRanked
+    ? await rankHits(reader, project, all, { question: question.spoken, statistics: found.statistics })
+    : all
+  return { ...found, hits: ranked.slice(offset - page.offset).slice(0, limit), question, isRelaxed: true }
 }
 
 function hitOf(row: FoundRow): RatedHit {

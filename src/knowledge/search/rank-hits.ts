@@ -31,17 +31,23 @@ const LONGEST_TAGS = 2_000
 
 type CandidateTexts = Omit<Candidate, 'noteId' | 'similarity'>
 
+interface Ranking {
+  question: string
+  /** Null, or absent: nothing is known of what words mean. */
+  meaning?: TokenMeaning | null
+  /** What finding them has told about the words. */
+  statistics?: WordStatistics | undefined
+}
+
 /** The best of what was found, put in the order in which they answer the question; the others stay behind them. */
 export async function rankHits(
   reader: Reader,
   project: Project,
-  question: string,
   hits: readonly RatedHit[],
-  meaning: TokenMeaning | null,
-  known?: WordStatistics,
+  { question, meaning = null, statistics: known }: Ranking,
 ): Promise<RatedHit[]> {
   const first = hits.slice(0, MOST_RANKED_CLOSELY)
-  const texts = await textsOf(reader, project, question, first)
+  const texts = await textsOf(reader, project, first, { question })
   const candidates = first.flatMap((hit): Candidate[] => {
     const text = texts.get(hitKey(hit))
     if (text === undefined) return []
@@ -62,9 +68,8 @@ export async function rankHits(
 export async function textsOf(
   reader: Reader,
   project: Project,
-  question: string,
   hits: readonly Hit[],
-  longest: number = LONGEST_TEXT,
+  { question, longest = LONGEST_TEXT }: { question: string; longest?: number },
 ): Promise<Map<number, CandidateTexts>> {
   const of = (kind: Hit['kind']) => hits.filter((hit) => hit.kind === kind)
   const texts = new Map<number, CandidateTexts>()

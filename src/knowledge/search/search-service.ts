@@ -144,7 +144,7 @@ export class SearchService {
     const isDegraded = (await searchIndex.catchUp(project)) === 'behind'
     const wider = { ...page, limit: page.limit + 1 }
     return db.read(async (snapshot) => {
-      const found = await findByWords(snapshot, project, main, filters, wider)
+      const found = await findByWords(snapshot, project, { main, filters, page: wider })
       const words: SearchFound = {
         ...nothing('fts'),
         ...found,

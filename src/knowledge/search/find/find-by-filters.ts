@@ -26,6 +26,13 @@ export interface FilterLimits {
 
 const LIMITS: FilterLimits = { rows: MOST_COUNTED, notes: 5_000, comparedNotes: 50_000 }
 
+export interface AskedFilters {
+  filters: SearchFilters
+  /** How many rows from the first one on. */
+  wanted: number
+  limits?: FilterLimits
+}
+
 interface FilterSearch {
   reader: Reader
   project: Project
@@ -38,9 +45,7 @@ interface FilterSearch {
 export async function findByFilters(
   reader: Reader,
   project: Project,
-  filters: SearchFilters,
-  wanted: number,
-  limits = LIMITS,
+  { filters, wanted, limits = LIMITS }: AskedFilters,
 ): Promise<OrderedRows> {
   const prepared = prepareFilters(filters)
   const scores = new Map<number, number>()

@@ -27,6 +27,14 @@ const LIMITS: TitleLimits = { rows: 5_000, allRows: 50_000 }
 const TITLES_AT_ONCE = 200
 const NO_NOTES: ReadonlySet<number> = new Set()
 
+export interface AskedTitle {
+  text: string
+  filters: SearchFilters
+  /** How many rows from the first one on. */
+  wanted: number
+  limits?: TitleLimits
+}
+
 interface TitleSearch {
   reader: Reader
   project: Project
@@ -42,10 +50,7 @@ interface TitleSearch {
 export async function findByTitle(
   reader: Reader,
   project: Project,
-  text: string,
-  filters: SearchFilters,
-  wanted: number,
-  limits = LIMITS,
+  { text, filters, wanted, limits = LIMITS }: AskedTitle,
 ): Promise<OrderedRows> {
   const { engine } = reader
   const { tree, words, isPlain } = parseTitle(text)

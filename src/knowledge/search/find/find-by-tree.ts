@@ -36,9 +36,7 @@ export interface OrderedRows {
   statistics?: WordStatistics
 }
 
-export interface TreeSearch {
-  reader: Reader
-  project: Project
+export interface AskedTree {
   tree: Node
   /** The words that the order is made from. */
   words: readonly string[]
@@ -57,8 +55,8 @@ const FEW_NOTES_IN_ALL = 3_000
 // Notes that PostgreSQL may have to collect for one word.
 const MOST_COLLECTED = 5_000
 
-export async function findByTree(search: TreeSearch): Promise<OrderedRows> {
-  const { reader, project, tree, words, filters, wanted, isCounted } = search
+export async function findByTree(reader: Reader, project: Project, asked: AskedTree): Promise<OrderedRows> {
+  const { tree, words, filters, wanted, isCounted } = asked
   const { engine } = reader
   const prepared = prepareFilters(filters)
   if (prepared.kinds === null) return NO_ROWS

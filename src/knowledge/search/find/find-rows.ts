@@ -32,17 +32,18 @@ export interface Page {
   offset: number
 }
 
-/** The caller awaits `searchIndex.caughtUp()` first. `isCounted`: whether the total is to be trusted. */
-export async function findRows(
-  reader: Reader,
-  project: Project,
-  main: Main,
-  filters: SearchFilters,
-  { limit, offset }: Page,
-  isCounted = true,
-): Promise<Found> {
-  const wanted = offset + limit
-  const { numbers, scores, ...found } = await orderedRows(reader, project, main, filters, { wanted, isCounted })
+export interface AskedRows {
+  main: Main
+  filters: SearchFilters
+  page: Page
+  /** Whether the total is to be trusted; it is, unless this is false. */
+  isCounted?: boolean
+}
+
+/** The caller awaits `searchIndex.caughtUp()` first. */
+export async function findRows(reader: Reader, project: Project, asked: AskedRows): Promise<Found> {
+  const { limit, offset } = asked.page
+  const { numbers, scores, ...found } = await orderedRows(reader, project, asked)
   const rows = numbers
     .slice(offset, offset + limit)
     .map((number): FoundRow => ({ ...rowOf(number), score: scores.get(number) ?? 0 }))
@@ -52,25 +53,24 @@ export async function findRows(
 function orderedRows(
   reader: Reader,
   project: Project,
-  main: Main,
-  filters: SearchFilters,
-  { wanted, isCounted }: { wanted: number; isCounted: boolean },
+  { main, filters, page, isCounted = true }: AskedRows,
 ): Promise<OrderedRows> | OrderedRows {
+  const wanted = page.offset + page.limit
   switch (main.mode) {
     case 'text': {
       const { tree, words } = main.question
       const all = withTagsOf(main.question, filters)
-      if (tree !== null) return findByTree({ reader, project, tree, words, filters: all, wanted, isCounted })
-      return hasTags(main.question) ? findByFilters(reader, project, all, wanted) : NO_ROWS
+      if (tree !== null) return findByTree(reader, project, { tree, words, filters: all, wanted, isCounted })
+      return hasTags(main.question) ? findByFilters(reader, project, { filters: all, wanted }) : NO_ROWS
     }
     case 'title':
       if (!mayPassNotes(filters)) return NO_ROWS
-      return findByTitle(reader, project, main.text, { ...filters, kinds: ['note'] }, wanted)
+      return findByTitle(reader, project, { text: main.text, filters: { ...filters, kinds: ['note'] }, wanted })
     case 'permalink':
     case 'permalink_match':
       return findByPermalink(reader, project, main, filters)
     case 'none':
-      return findByFilters(reader, project, filters, wanted)
+      return findByFilters(reader, project, { filters, wanted })
   }
 }
 

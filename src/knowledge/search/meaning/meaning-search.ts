@@ -154,10 +154,7 @@ export class MeaningSearch {
       const ranked =
         ranking === null
           ? [...best]
-          : asWritten(
-              request.question,
-              await rankHits(snapshot, project, text, best, ranking.meaning, ranking.statistics),
-            )
+          : asWritten(request.question, await rankHits(snapshot, project, best, { question: text, ...ranking }))
       if (!isExpanded) return ranked
       const expanded = await expandHits(snapshot, project, ranked, request.filters)
       return withoutExcluded(snapshot, project, request.question, expanded)
@@ -165,7 +162,7 @@ export class MeaningSearch {
     // Which ones are sorted again is the same for every page; those behind them stay where they are.
     const { reranker } = this.#semantic
     const isReranked = reranker !== null && page.offset < reranker.candidates
-    return isReranked ? rerankHits(db, reranker, project, text, ordered) : ordered
+    return isReranked ? rerankHits({ db, reranker }, project, ordered, text) : ordered
   }
 
   /** How many chunks, and rows by words, are looked at for the first results, for more of them, and so on up to the page. */
@@ -252,7 +249,7 @@ export class MeaningSearch {
     const page = { limit, offset: 0 }
     // Nobody is told how many there are.
     const { rows, statistics } = await this.#deps.db.read((snapshot) =>
-      findRows(snapshot, project, main, filters, page, false),
+      findRows(snapshot, project, { main, filters, page, isCounted: false }),
     )
     return { question: main.question, isRelaxed: some !== null, isBehind, rows, statistics }
   }

@@ -9,14 +9,13 @@ import { textsOf } from '../rank-hits.ts'
  * scores still fall from the first to the last.
  */
 export async function rerankHits(
-  db: Database,
-  reranker: Reranker,
+  { db, reranker }: { db: Database; reranker: Reranker },
   project: Project,
-  question: string,
   hits: readonly RatedHit[],
+  question: string,
 ): Promise<RatedHit[]> {
   const first = hits.slice(0, reranker.candidates)
-  const texts = await db.read((snapshot) => textsOf(snapshot, project, question, first, LONGEST_DOCUMENT))
+  const texts = await db.read((snapshot) => textsOf(snapshot, project, first, { question, longest: LONGEST_DOCUMENT }))
   const there = first.filter((hit) => texts.has(hitKey(hit)))
   if (there.length < 2) return [...hits]
   const documents = there.map((hit) => {
