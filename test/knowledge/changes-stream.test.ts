@@ -100,7 +100,9 @@ async function world(db: Database, authenticator: Authenticator) {
 
 async function change(db: Database, project: Project, ...ids: number[]): Promise<void> {
   await db.write(async (tx) => {
-    for (const id of ids) await recordChange(tx, project, plainNote(project, id), 'updated', id, null)
+    for (const id of ids) {
+      await recordChange(tx, project, plainNote(project, id), { change: 'updated', at: id, by: null })
+    }
   })
 }
 

@@ -167,7 +167,7 @@ eachDatabase('the feed of changes', (context) => {
   const never = new AbortController().signal
 
   async function change(db: Database, project: Project, note: NoteWithContent, what: 'updated' | 'deleted', at = 1) {
-    await db.write((tx) => recordChange(tx, project, note, what, at, somebody.userId))
+    await db.write((tx) => recordChange(tx, project, note, { change: what, at, by: somebody.userId }))
   }
 
   async function read(
@@ -225,14 +225,14 @@ eachDatabase('the feed of changes', (context) => {
     const isolation = { isolation: 'read committed' } as const
     const pending = db.write(async (tx) => {
       await lockProject(tx, project)
-      await recordChange(tx, project, slow, 'updated', 1, null)
+      await recordChange(tx, project, slow, { change: 'updated', at: 1, by: null })
       recorded.resolve()
       await release.promise
     }, isolation)
     await recorded.promise
     const following = db.write(async (tx) => {
       await lockProject(tx, project)
-      await recordChange(tx, project, fast, 'updated', 1, null)
+      await recordChange(tx, project, fast, { change: 'updated', at: 1, by: null })
     }, isolation)
     assert.deepEqual(await listChanges(db, project.id, BEGINNING, 10), [])
     release.resolve()

@@ -20,7 +20,7 @@ eachDatabase('the feed of changes after a restore', ({ engine, open, placeOf }) 
   async function change(db: Database, project: Project, ...numbers: number[]): Promise<void> {
     for (const number of numbers) {
       const note = plainNote(project, number)
-      await db.write((tx) => recordChange(tx, project, note, 'created', clock.now(), null))
+      await db.write((tx) => recordChange(tx, project, note, { change: 'created', at: clock.now(), by: null }))
     }
   }
 

@@ -26,9 +26,7 @@ export function recordChange(
   tx: Transaction,
   project: Pick<Project, 'id'>,
   note: Pick<Note, 'external_id' | 'version' | 'file_path'>,
-  change: NoteChange,
-  now: Micros,
-  by: string | null,
+  { change, at, by }: { change: NoteChange; at: Micros; by: string | null },
 ): Promise<unknown> {
   // NOTE Not on PostgreSQL: a notification makes commits wait for one another. Who waits there looks again and again.
   if (tx.engine === 'sqlite') tx.signal(CHANGES_TOPIC, String(project.id))
@@ -38,7 +36,7 @@ export function recordChange(
     change,
     version: note.version,
     file_path: note.file_path,
-    changed_at: now,
+    changed_at: at,
     changed_by: by,
   })
 }

@@ -169,13 +169,16 @@ export async function bindForwardReferences(
   note: Note,
   names: readonly NameRow[],
 ): Promise<boolean> {
-  const isMeant = await bindWaiting(tx, project, note, names, 'target_key', waitedKeys(project, note, names))
+  const waited: Waited[] = [{ by: 'target_key', keys: waitedKeys(project, note, names) }]
   const parts = waitedPartKeys(note, names)
   // Only a name with a "#" in it can be a text with an anchor.
-  if (parts.length === 0) return isMeant
-  const keys = [...new Set(names.map(({ key }) => key))]
-  const isWhole = await bindWaiting(tx, project, note, names, 'whole_key', keys)
-  return (await bindWaiting(tx, project, note, names, 'part_key', parts)) || isWhole || isMeant
+  if (parts.length > 0) {
+    const keys = [...new Set(names.map(({ key }) => key))]
+    waited.push({ by: 'whole_key', keys }, { by: 'part_key', keys: parts })
+  }
+  let mayHaveWaited = false
+  for (const each of waited) mayHaveWaited = (await bindWaiting(tx, project, { note, names }, each)) || mayHaveWaited
+  return mayHaveWaited
 }
 
 /** A part of "F# intro" waits as a part of "F". */
@@ -226,17 +229,20 @@ function withoutFirstFolder(path: string): string {
 
 const GROUPS_AT_ONCE = 100
 
+interface Waited {
+  by: WaitingBy
+  keys: readonly string[]
+}
+
 async function bindWaiting(
   tx: Transaction,
   project: Project,
-  note: Note,
-  names: readonly NameRow[],
-  column: WaitingBy,
-  keys: readonly string[],
+  { note, names }: { note: Note; names: readonly NameRow[] },
+  { by, keys }: Waited,
 ): Promise<boolean> {
   let means: ((ask: Ask) => boolean) | undefined
   const binder = new RelationBinder(tx)
-  for await (const waiting of waitingRelations(tx, project.id, column, keys)) {
+  for await (const waiting of waitingRelations(tx, project.id, by, keys)) {
     means ??= meansNote(project, note, names)
     const possible: WaitingRelation[] = []
     for (const [at, group] of alikeRelations(waiting).entries()) {

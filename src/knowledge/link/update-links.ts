@@ -38,9 +38,12 @@ export async function updateLinks(
 ): Promise<UpdatedLinks[]> {
   const updated: UpdatedLinks[] = []
   const update = async (outdated: readonly IncomingLink[]) => {
-    for (const [fromId, list] of Map.groupBy(outdated, ({ from_id }) => from_id)) {
-      const done = await updateNoteLinks(tx, project, note, fromId, list, save)
-      if (done !== null) updated.push(done)
+    for (const [fromId, links] of Map.groupBy(outdated, ({ from_id }) => from_id)) {
+      const linking = await findNoteById(tx, fromId)
+      if (linking === undefined) continue
+      const { text, count } = await rewritten(tx, linking, await newNames(tx, project, note, links))
+      if (count === 0 || !(await isSaved(save(linking, text)))) continue
+      updated.push({ external_id: linking.external_id, file_path: linking.file_path, count })
     }
   }
   // Of the last note that was read: there may be more of them.
@@ -76,28 +79,22 @@ function isChosen(choice: Choice | undefined, note: Note, anchor?: string | null
   return choice.note.id === note.id && (anchor === undefined || choice.anchor === anchor)
 }
 
-async function updateNoteLinks(
-  tx: Transaction,
-  project: Project,
-  note: Note,
-  fromId: number,
-  outdated: readonly IncomingLink[],
-  save: SaveText,
-): Promise<UpdatedLinks | null> {
-  const linking = await findNoteById(tx, fromId)
-  if (linking === undefined) return null
-  const names = await newNames(tx, project, note, outdated)
-  const { head, body } = splitText(linking.content)
+async function rewritten(tx: Transaction, { content }: NoteWithContent, names: ReadonlyMap<string, string>) {
+  const { head, body } = splitText(content)
   const rewriting = rewritingLinks(body, ({ name }) => names.get(name))
-  const rewritten = await inTurns(rewriting, () => tx.breathe())
-  if (rewritten.count === 0) return null
+  const { body: after, count } = await inTurns(rewriting, () => tx.breathe())
+  return { text: head + after, count }
+}
+
+/** False: the note would become one that no note may be. */
+async function isSaved(saving: Promise<unknown>): Promise<boolean> {
   try {
-    await save(linking, head + rewritten.body)
+    await saving
+    return true
   } catch (error) {
-    if (isAppError(error, 'invalid_argument')) return null
+    if (isAppError(error, 'invalid_argument')) return false
     throw error
   }
-  return { external_id: linking.external_id, file_path: linking.file_path, count: rewritten.count }
 }
 
 /** For the name in each link the one to write instead: of those that would mean the note, the one most like it. */

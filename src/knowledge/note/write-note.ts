@@ -195,7 +195,7 @@ async function finish(
   change: NoteChange,
   changes?: Record<string, { old: unknown; new: unknown }>,
 ): Promise<void> {
-  await recordChange(tx, project, note, change, now, principal.userId)
+  await recordChange(tx, project, note, { change, at: now, by: principal.userId })
   touchNotes(tx, [note.id])
   const target = { type: 'notes', id: note.external_id }
   await auditChange(tx, principal, { action: `note.${change}`, target, changes }, client)

@@ -34,10 +34,14 @@ export function* chunkingNote(note: ChunkedNote, content: string): Steps<Chunk[]
   for (const { start, end, headings } of yield* piecesOf(body)) {
     const path = headings.length === 0 ? '' : `\n${headings.join(' > ')}`
     const text = `${heading}${path}\n\n${body.slice(start, end)}`
-    chunks.push(chunkOf('note', 0, chunks.length, text, head.length + start, head.length + end))
+    const place = { start: head.length + start, end: head.length + end }
+    chunks.push(chunkOf({ kind: 'note', position: 0, number: chunks.length, text, ...place }))
     yield
   }
-  if (chunks.length === 0) chunks.push(chunkOf('note', 0, 0, heading, head.length, head.length))
+  if (chunks.length === 0) {
+    const place = { start: head.length, end: head.length }
+    chunks.push(chunkOf({ kind: 'note', position: 0, number: 0, text: heading, ...place }))
+  }
   return mayHaveParts(body) ? [...chunks, ...partsOf(heading, yield* parsingBody(body))] : chunks
 }
 
@@ -50,7 +54,8 @@ function partsOf(heading: string, { observations, links }: ParsedBody): Chunk[] 
   const chunks: Chunk[] = []
   const seen = new Set<string>()
   const add = (kind: RowKind, position: number, text: string) => {
-    if (chunks.length < MOST_PARTS) chunks.push(chunkOf(kind, position, 0, partText(heading, text), 0, 0))
+    if (chunks.length >= MOST_PARTS) return
+    chunks.push(chunkOf({ kind, position, number: 0, text: partText(heading, text), start: 0, end: 0 }))
   }
   for (const [position, observation] of observations.entries()) {
     const text = observationText(observation)
@@ -91,9 +96,9 @@ function relationText({ type, name, context }: Pick<ParsedLink, 'type' | 'name' 
   return `${type.replaceAll('_', ' ')} ${name}${context === null ? '' : ` (${context})`}`
 }
 
-function chunkOf(kind: RowKind, position: number, number: number, text: string, start: number, end: number): Chunk {
-  const whole = text.toWellFormed()
-  return { kind, position, number, text: whole, start, end, hash: hashOf(whole) }
+function chunkOf(part: Omit<Chunk, 'hash'>): Chunk {
+  const text = part.text.toWellFormed()
+  return { ...part, text, hash: hashOf(text) }
 }
 
 function hashOf(text: string): string {
