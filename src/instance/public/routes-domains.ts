@@ -32,7 +32,9 @@ export function domainRoutes(server: FastifyInstance, parts: PublicRouteParts): 
     schema: DomainNames,
     canBeHidden: true,
     handler: (request, reply) =>
-      withPeers(parts, (view) => sendGuarded(parts, view, request, reply, isListed, () => bodies.peers(view))),
+      withPeers(parts, (view) =>
+        sendGuarded(parts, { view, isOn: isListed, body: () => bodies.peers(view) }, request, reply),
+      ),
   })
   searchRoute(server, parts)
   add({
@@ -44,7 +46,7 @@ export function domainRoutes(server: FastifyInstance, parts: PublicRouteParts): 
     canBeHidden: true,
     handler: (request, reply) =>
       withView(face.counted(), (view) =>
-        sendGuarded(parts, view, request, reply, hasActivity, () => bodies.activity(view)),
+        sendGuarded(parts, { view, isOn: hasActivity, body: () => bodies.activity(view) }, request, reply),
       ),
   })
   add({
@@ -65,7 +67,7 @@ export function domainRoutes(server: FastifyInstance, parts: PublicRouteParts): 
     canBeHidden: true,
     handler: (request, reply) =>
       withView(face.settled(), (view) =>
-        sendGuarded(parts, view, request, reply, isLimited, () => bodies.domainAllows(view)),
+        sendGuarded(parts, { view, isOn: isLimited, body: () => bodies.domainAllows(view) }, request, reply),
       ),
   })
 }
@@ -76,14 +78,18 @@ const isListed: Switch = ({ data }) => data.settings.peers.enabled
 const hasActivity: Switch = ({ data }) => data.settings.activity_api
 const isLimited: Switch = ({ data }) => data.settings.whitelist_mode
 
+interface GuardedList {
+  view: InstanceView
+  isOn: Switch
+  body: () => ListBody
+}
+
 /** Who asks is judged before what is switched on: strangers do not learn of a limited server what it has. */
 function sendGuarded(
   { baseUrl }: PublicRouteParts,
-  view: InstanceView,
+  { view, isOn, body }: GuardedList,
   request: FastifyRequest,
   reply: FastifyReply,
-  isOn: Switch,
-  body: () => ListBody,
 ): Answer {
   const { settings } = view.data
   if (settings.whitelist_mode) requireUser(request, instanceDomain(settings, baseUrl()), USER_REQUIRED)
@@ -135,11 +141,10 @@ function searchRoute(server: FastifyInstance, parts: PublicRouteParts): void {
     },
     handler(request, reply) {
       const text = request.query.q?.at(-1) ?? ''
-      return withPeers(parts, (view) =>
-        sendGuarded(parts, view, request, reply, isListed, () => {
-          return new PreparedBody(Buffer.from(JSON.stringify(searchPeers(view.lists.peers, text))))
-        }),
-      )
+      return withPeers(parts, (view) => {
+        const body = () => new PreparedBody(Buffer.from(JSON.stringify(searchPeers(view.lists.peers, text))))
+        return sendGuarded(parts, { view, isOn: isListed, body }, request, reply)
+      })
     },
   })
 }

@@ -1,6 +1,6 @@
 /** Makes tokens and keys. A plain secret leaves this file once, in the answer of the call that made it. */
 
-import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
+import { auditChange, type Change, type ClientInfo } from '../../platform/audit/audit-change.ts'
 import type { IdentityChanges } from '../../platform/auth/identity-changes.ts'
 import type { Principal, UserId } from '../../platform/auth/principal.ts'
 import { type MintedSecret, mintAccessToken, mintApiKey, mintApplicationKey } from '../../platform/auth/secrets.ts'
@@ -66,7 +66,7 @@ export class CredentialService {
     await this.#options.db.write(async (tx) => {
       await judgeNewKey(tx, principal, token)
       await insertAccessToken(tx, token, secret)
-      await auditCreated(tx, principal, 'token.created', 'personal_access_tokens', token, client)
+      await auditChange(tx, principal, created('token.created', 'personal_access_tokens', token), client)
     })
     return { ...token, plain: secret.plain }
   }
@@ -140,7 +140,7 @@ async function storeApplicationKey(
 ): Promise<void> {
   await judgeNewKey(tx, principal, key)
   await insertApplicationKey(tx, key, secret)
-  await auditCreated(tx, principal, 'key.created', 'application_keys', key, client)
+  await auditChange(tx, principal, created('key.created', 'application_keys', key), client)
 }
 
 async function storeApiKey(
@@ -155,16 +155,9 @@ async function storeApiKey(
   await auditChange(tx, principal, { action: 'key.created', target: { type: 'api_keys', id: key.id }, changes }, client)
 }
 
-function auditCreated(
-  tx: Transaction,
-  principal: Principal,
-  action: string,
-  type: string,
-  { id, userId, name, scopes }: ApplicationKey,
-  client?: ClientInfo,
-): Promise<void> {
+function created(action: string, type: string, { id, userId, name, scopes }: ApplicationKey): Change {
   const changes = { owner: { new: userId }, name: { new: name }, scopes: { new: scopes } }
-  return auditChange(tx, principal, { action, target: { type, id }, changes }, client)
+  return { action, target: { type, id }, changes }
 }
 
 async function deleteCredential(tx: Transaction, principal: Principal, id: string): Promise<string | undefined> {

@@ -55,7 +55,7 @@ export async function changeUser(
     const changed = changedUser(user, { ...update, email })
     if (update.disabled === true) await refuseToDisable(tx, principal, user)
     if (changed.email !== user.email) await judgeEmail(tx, options, principal, user, changed.email)
-    return isSame(user, changed) ? user : store(tx, options, principal, user, changed, client)
+    return isSame(user, changed) ? user : store(tx, options, principal, { before: user, changed }, client)
   }
   // Two who take the same address at the same moment: the index lets one of them through.
   return options.db.write(work).catch((error: unknown) => {
@@ -113,8 +113,7 @@ async function store(
   tx: Transaction,
   { clock, changes, onEmailChanged }: UpdateUserOptions,
   principal: Principal,
-  before: User,
-  changed: User,
+  { before, changed }: { before: User; changed: User },
   client?: ClientInfo,
 ): Promise<User> {
   const now = clock.now()
