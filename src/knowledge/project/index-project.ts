@@ -4,7 +4,7 @@ import type { Database, Transaction } from '../../platform/storage/database.ts'
 import type { Project } from '../note/note.ts'
 import { reindexNote } from '../note/reindex-note.ts'
 import { notesAfter } from './store-project-facts.ts'
-import { lockProject } from './store-project-lock.ts'
+import { lockProject, UNDER_LOCK } from './store-project-lock.ts'
 import { findProject } from './store-projects.ts'
 
 export interface IndexWork {
@@ -34,15 +34,13 @@ export interface IndexDeps {
   reindex?: Reindex
 }
 
-const IN_PROJECT = { alone: true, isolation: 'read committed' } as const
-
 /** One batch and the place to go on from, in one transaction: a batch is done wholly or not at all, and never twice. */
 export async function runIndexJob(deps: IndexDeps, job: Job<IndexWork>, context: JobContext<IndexWork>): Promise<void> {
   const { db, clock } = deps
   await db.write(async (tx) => {
     const next = await indexBatch(tx, deps, job.payload)
     await context.complete(tx, next === null ? undefined : { againAt: clock.now(), payload: next })
-  }, IN_PROJECT)
+  }, UNDER_LOCK)
 }
 
 /** All of it, while the caller waits. How many notes were read. */
@@ -53,7 +51,7 @@ export async function indexNow(
 ): Promise<number> {
   for (let current = work; ; ) {
     const from = current
-    const next = await deps.db.write((tx) => indexBatch(tx, deps, from), IN_PROJECT)
+    const next = await deps.db.write((tx) => indexBatch(tx, deps, from), UNDER_LOCK)
     if (next === null) return current.done
     current = next
     onProgress?.(current.done)

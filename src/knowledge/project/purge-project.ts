@@ -7,7 +7,7 @@ import { dropTally } from '../../platform/tally/store.ts'
 import { removeVectorsOf } from '../semantic/sync/store-vectors.ts'
 import { noteTally } from './note-tally.ts'
 import { type DeletedProject, deleteProjectRow, findDeletedProject, markDeleted } from './store-deleted-projects.ts'
-import { lockProject } from './store-project-lock.ts'
+import { lockProject, UNDER_LOCK } from './store-project-lock.ts'
 import { removeChanges, removeNames, removeNoteRows, removeTrash, someNotes } from './store-purge.ts'
 
 export interface Purge {
@@ -36,14 +36,12 @@ export async function purgeProject(options: PurgeOptions, purge: Purge): Promise
   for (let step: Step = await begin(options, purge); step !== 'done'; ) {
     signal?.throwIfAborted()
     const current = step
-    const { removed, next } = await db.write((tx) => removeSome(tx, purge, current), IN_PROJECT)
+    const { removed, next } = await db.write((tx) => removeSome(tx, purge, current), UNDER_LOCK)
     step = next
     notes += removed
     onProgress?.(notes)
   }
 }
-
-const IN_PROJECT = { alone: true, isolation: 'read committed' } as const
 
 type Step = 'notes' | 'vectors' | 'names' | 'trash' | 'changes' | 'project' | 'done'
 

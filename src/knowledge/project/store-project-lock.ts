@@ -12,6 +12,9 @@ const lock = statement<{ projectId: number }, { locked: unknown }>(
   (_query, p) => sql`select ${LOCK(sql`${p('projectId')}::bigint`)} as locked`,
 )
 
+/** How a transaction is opened that locks a project and takes its time. */
+export const UNDER_LOCK = { alone: true, isolation: 'read committed' } as const
+
 /**
  * From here to its end the transaction is the only one that changes notes of the project, in whatever process. It must be
  * `read committed`, so that it sees what was written while it waited. SQLite has one writer anyway.

@@ -3,6 +3,7 @@ import type { Reader } from '../../../platform/storage/database.ts'
 import { findExactNames, findNames } from '../../link/store-names.ts'
 import type { Project } from '../../note/note.ts'
 import { partsBeginning } from '../../note/part-document.ts'
+import { together } from '../../note/together.ts'
 import { starGlob } from '../../text/name/glob.ts'
 import { nameKey } from '../../text/name/name-key.ts'
 import type { FilteredNote } from '../filter/passing-notes.ts'
@@ -50,9 +51,11 @@ export async function matchParts(search: PartSearch, pattern: string): Promise<F
   const isEnough = () => left <= 0 || found.size >= search.limit
   let seen = 0
   for await (const batch of permalinkPages(search.reader, search.project.id, begin)) {
-    for (const owners of readTogether(batch)) {
+    for (const owners of together(batch, MOST_READ)) {
       if (isEnough()) break
-      const more = await comparedParts(search, owners, isWanted)
+      // What they are called by is their permalinks: paths are not looked at.
+      const named = owners.map(({ id, permalink }) => ({ id, permalink, file_path: '' }))
+      const more = await comparedParts(search, named, isWanted)
       for (const number of more.numbers) found.add(number)
       left -= more.compared
       // Making permalinks takes long where there are many parts, and the event loop has others to serve.
@@ -103,21 +106,4 @@ async function comparedParts(search: PartSearch, owners: readonly PartOwner[], i
     return note !== undefined && passes(note)
   })
   return matchingParts(reader, passing, { kinds, categories, isWanted })
-}
-
-/** Of long notes fewer at a time. */
-function* readTogether(notes: readonly { id: number; permalink: string; size: number }[]): Generator<PartOwner[]> {
-  let owners: PartOwner[] = []
-  let left = MOST_READ
-  for (const { id, permalink, size } of notes) {
-    if (size > left && owners.length > 0) {
-      yield owners
-      owners = []
-      left = MOST_READ
-    }
-    // What it is called by is its permalink: the path is not looked at.
-    owners.push({ id, permalink, file_path: '' })
-    left -= size
-  }
-  if (owners.length > 0) yield owners
 }

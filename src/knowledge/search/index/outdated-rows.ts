@@ -1,7 +1,7 @@
 import type { Database, Transaction } from '../../../platform/storage/database.ts'
 import type { KnowledgeDeps } from '../../deps.ts'
 import { findNoteById } from '../../note/store-notes.ts'
-import { lockProject } from '../../project/store-project-lock.ts'
+import { lockProject, UNDER_LOCK } from '../../project/store-project-lock.ts'
 import { readBody } from '../../text/body/parse-body.ts'
 import { splitText } from '../../text/frontmatter/frontmatter.ts'
 import { notesWithoutRows, replaceSearchRows } from './store-search-rows.ts'
@@ -27,8 +27,6 @@ export function searchJobs({ db, jobs }: Pick<KnowledgeDeps, 'db' | 'jobs'>): vo
   })
 }
 
-const IN_PROJECT = { alone: true, isolation: 'read committed' } as const
-
 export interface OutdatedRowsOptions {
   signal?: AbortSignal
   onProgress?: (written: number) => void
@@ -48,7 +46,7 @@ export async function writeOutdatedRows(
         // Whoever deletes the note meanwhile would not see its new rows, and leave them behind.
         await lockProject(tx, { id: projectId })
         await writeRowsAnew(tx, id)
-      }, IN_PROJECT)
+      }, UNDER_LOCK)
     }
     written += notes.length
     onProgress?.(written)

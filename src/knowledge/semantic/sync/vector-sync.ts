@@ -215,7 +215,7 @@ export class NoteVectorSync implements VectorSync {
     if (modelId === null) return this.#waiting.clear()
     await this.#own.look(modelId)
     // Whoever starts a server may have mended what was wrong with the provider.
-    if (!this.#isLookedThrough) await db.write((tx) => forgetDelays(tx, modelId), { isolation: 'read committed' })
+    if (!this.#isLookedThrough) await this.#write((tx) => forgetDelays(tx, modelId))
     const startedAt = this.#now()
     for (const projectId of await waitingProjects(db, modelId, startedAt)) this.#waiting.add(projectId)
     for (const projectId of await this.#lossyNow(modelId)) this.#waiting.add(projectId)
@@ -319,12 +319,12 @@ export class NoteVectorSync implements VectorSync {
   }
 
   async #claim(key: SyncKey): Promise<SyncState | undefined> {
-    const { db, clock } = this.#options
+    const { clock } = this.#options
     const known = this.#claims.get(key.projectId)
     if (known !== undefined && clock.elapsedMs() < known.untilMs) return known.state
     const lease = { owner: this.#owner, now: this.#now(), until: leaseEnd(clock) }
     const untilMs = clock.elapsedMs() + LEASE_MS / 2
-    const state = await db.write((tx) => claimProject(tx, key, lease), { isolation: 'read committed' })
+    const state = await this.#write((tx) => claimProject(tx, key, lease))
     if (state !== undefined) this.#claims.set(key.projectId, { state, untilMs })
     return state
   }
@@ -335,20 +335,20 @@ export class NoteVectorSync implements VectorSync {
     this.#claims.delete(key.projectId)
     if (this.#own.has(key.projectId)) await this.#releaseOne(key)
     else {
-      const complete = (tx: Transaction) => completeProject(tx, key, this.#owner, this.#now())
-      if (!(await db.write(complete, { isolation: 'read committed' }))) return 'done'
+      const isComplete = await this.#write((tx) => completeProject(tx, key, this.#owner, this.#now()))
+      if (!isComplete) return 'done'
       this.#own.add(key.projectId)
     }
     for (const modelId of await replacedModels(db, key, this.#now())) {
       const old = { ...key, modelId }
       const remove = (tx: Transaction) => removeModelRows(tx, old, ROWS)
-      while (!signal.aborted && (await db.write(remove, { isolation: 'read committed' })) > 0) await nextTurn()
+      while (!signal.aborted && (await this.#write(remove)) > 0) await nextTurn()
     }
     return 'done'
   }
 
   async #fail(key: SyncKey, state: SyncState, error: ProviderFailed): Promise<void> {
-    const { db, log } = this.#options
+    const { log } = this.#options
     const failures = state.failures + 1
     const delayMs = Math.max(retryDelayMs(failures, BACKOFF), Math.min(error.retryAfterMs, BACKOFF.maxMs))
     log.warn({ err: error, projectId: key.projectId, delayMs }, 'notes could not be embedded; they are tried again')
@@ -357,7 +357,7 @@ export class NoteVectorSync implements VectorSync {
       error: storableText(error.message, LONGEST_ERROR),
       dueAt: this.#now() + delayMs * MICROS_PER_MS,
     }
-    await db.write((tx) => failProject(tx, key, this.#owner, failure), { isolation: 'read committed' })
+    await this.#write((tx) => failProject(tx, key, this.#owner, failure))
     this.#claims.delete(key.projectId)
     this.#waiters.reject(error)
   }
@@ -378,7 +378,12 @@ export class NoteVectorSync implements VectorSync {
   }
 
   async #releaseOne(key: SyncKey): Promise<void> {
-    await this.#options.db.write((tx) => releaseProject(tx, key, this.#owner), { isolation: 'read committed' })
+    await this.#write((tx) => releaseProject(tx, key, this.#owner))
+  }
+
+  /** What is safe statement by statement: each says itself which rows it may change, and whose they must be. */
+  #write<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#options.db.write(work, { isolation: 'read committed' })
   }
 }
 
