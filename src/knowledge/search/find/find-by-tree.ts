@@ -2,7 +2,7 @@ import type { Reader } from '../../../platform/storage/database.ts'
 import type { Engine } from '../../../platform/storage/engine.ts'
 import type { Project } from '../../note/note.ts'
 import type { SearchFilters } from '../filter/filters.ts'
-import { prepareFilters } from '../filter/passing-notes.ts'
+import { type PreparedFilters, prepareFilters } from '../filter/passing-notes.ts'
 import {
   all,
   type Beginning,
@@ -60,18 +60,7 @@ export async function findByTree(reader: Reader, project: Project, asked: AskedT
   const { engine } = reader
   const prepared = prepareFilters(filters)
   if (prepared.kinds === null) return NO_ROWS
-  const isOnly = await isOnlyProject(reader)
-  // A single word has nothing to be weighed against.
-  const weighed = new Set(words).size > 1 || engine === 'postgres' ? words : []
-  const statistics = await wordStatistics(reader, project, weighed, isOnly)
-  // PostgreSQL collects beginnings by an index of its own, however many notes there are.
-  const notes = engine === 'sqlite' ? await noteNumber(reader) : Number.POSITIVE_INFINITY
-  const beginnings = await beginningsOf(reader, begunWords(tree), notes)
-  const many =
-    notes <= FEW_NOTES_IN_ALL
-      ? []
-      : begunWords(tree).filter((word) => isFoundOften(word, beginnings.get(word), statistics))
-  const { scope, isWhole } = await passingScope(reader, project, prepared, isOnly)
+  const { narrow, statistics, isWhole } = await firstInput(reader, project, asked, prepared)
   const most = isCounted ? MOST_RANKED : FEW_RANKED
   const ask = async (input: MatchInput) => {
     const expression = matchExpression(engine, input)
@@ -84,13 +73,7 @@ export async function findByTree(reader: Reader, project: Project, asked: AskedT
         : await comparedRows(compared, Math.max(most, Math.min(wanted, MOST_COUNTED)))
     return { input, expression, compared, found }
   }
-  const first = await ask({
-    ...scope,
-    tree,
-    beginnings,
-    common: await commonAsWritten(reader, project, [...new Set(many)], isOnly),
-    notes,
-  })
+  const first = await ask(narrow)
   const mayMissSome = first.found.isExact && first.found.numbers.length < most
   const closer = mayMissSome ? withBeginnings(first.input, statistics) : null
   const { input, expression, compared, found } = closer === null ? first : await ask(closer)
@@ -117,6 +100,38 @@ export async function findByTree(reader: Reader, project: Project, asked: AskedT
     isExact: found.isExact && isWhole && !begunWords(tree).some((word) => isApproximate(input, word)),
     statistics,
   }
+}
+
+interface FirstInput {
+  /** Of words that very many begin with it asks for the words alone. */
+  narrow: MatchInput
+  statistics: WordStatistics
+  /** False: parts of some notes that pass are not asked for. */
+  isWhole: boolean
+}
+
+/** What the index is asked for at first, by what it knows of the words. */
+async function firstInput(
+  reader: Reader,
+  project: Project,
+  { tree, words }: AskedTree,
+  prepared: PreparedFilters,
+): Promise<FirstInput> {
+  const { engine } = reader
+  const isOnly = await isOnlyProject(reader)
+  // A single word has nothing to be weighed against.
+  const weighed = new Set(words).size > 1 || engine === 'postgres' ? words : []
+  const statistics = await wordStatistics(reader, project, weighed, isOnly)
+  // PostgreSQL collects beginnings by an index of its own, however many notes there are.
+  const notes = engine === 'sqlite' ? await noteNumber(reader) : Number.POSITIVE_INFINITY
+  const beginnings = await beginningsOf(reader, begunWords(tree), notes)
+  const many =
+    notes <= FEW_NOTES_IN_ALL
+      ? []
+      : begunWords(tree).filter((word) => isFoundOften(word, beginnings.get(word), statistics))
+  const { scope, isWhole } = await passingScope(reader, project, prepared, isOnly)
+  const common = await commonAsWritten(reader, project, [...new Set(many)], isOnly)
+  return { narrow: { ...scope, tree, beginnings, common, notes }, statistics, isWhole }
 }
 
 /**
