@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { decodePathCursor } from '../../src/knowledge/graph/path-cursor.ts'
-import type { Chunk } from '../../src/knowledge/graph/snapshot-stream.ts'
 import { type GraphQuery, type GraphSizes, graphText } from '../../src/knowledge/graph/write-graph.ts'
 import { orphansText } from '../../src/knowledge/graph/write-orphans.ts'
+import type { Chunk } from '../../src/knowledge/snapshot/snapshot-stream.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { type NoteRow, writeNoteRows } from './note-rows.ts'
 

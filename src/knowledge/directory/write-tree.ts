@@ -1,6 +1,6 @@
 import type { Reader } from '../../platform/storage/database.ts'
-import type { Chunk } from '../graph/snapshot-stream.ts'
 import { pathRanges } from '../graph/store-paths.ts'
+import type { Chunk } from '../snapshot/snapshot-stream.ts'
 import { fileNode } from './directory-node.ts'
 import { filesOf, pathRowsFrom } from './store-directory.ts'
 import { TreeWriter } from './tree-writer.ts'

@@ -3,8 +3,8 @@ import type { Reader } from '../../platform/storage/database.ts'
 import type { Engine } from '../../platform/storage/engine.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import '../tables.ts'
+import type { Chunk } from '../snapshot/snapshot-stream.ts'
 import { folderBounds } from '../text/name/path.ts'
-import type { Chunk } from './snapshot-stream.ts'
 import {
   byConditions,
   type JsonRows,

@@ -6,7 +6,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Engine } from '../../platform/storage/engine.ts'
 import type { Statement } from '../../platform/storage/statement.ts'
 import { cutColumn } from '../note/store-shown.ts'
-import type { Chunk } from './snapshot-stream.ts'
+import type { Chunk } from '../snapshot/snapshot-stream.ts'
 
 /** Rows as JSON, each behind a comma. */
 export interface JsonRows {

@@ -1,7 +1,7 @@
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Engine } from '../../platform/storage/engine.ts'
+import type { Chunk } from '../snapshot/snapshot-stream.ts'
 import { encodePathCursor } from './path-cursor.ts'
-import type { Chunk } from './snapshot-stream.ts'
 import { type EdgesQuery, edgesBehind, edgesOf, placeOfEdge } from './store-edges.ts'
 import { nodesOf, pathOfNode } from './store-nodes.ts'
 import { type PathRange, pathRanges } from './store-paths.ts'

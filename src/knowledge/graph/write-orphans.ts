@@ -1,6 +1,6 @@
 import type { Reader } from '../../platform/storage/database.ts'
+import type { Chunk } from '../snapshot/snapshot-stream.ts'
 import { encodePathCursor, type PathCursor } from './path-cursor.ts'
-import type { Chunk } from './snapshot-stream.ts'
 import { countNodes, nodesOf, pathOfNode } from './store-nodes.ts'
 import { pathRanges } from './store-paths.ts'
 import { withoutFirstComma } from './write-graph.ts'
