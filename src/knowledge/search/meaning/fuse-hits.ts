@@ -2,7 +2,7 @@ import type { NearChunk } from '../../semantic/search/near-chunk.ts'
 import type { FoundRow } from '../find/find-rows.ts'
 import { hitKey, type RatedHit } from '../hit.ts'
 import { fuse } from '../rank/fuse.ts'
-import { fuseByRank } from './fuse-by-rank.ts'
+import { fuseByRank } from '../rank/fuse-by-rank.ts'
 import { nearRows } from './near-rows.ts'
 
 /** What both ways of searching found, each best first. */

@@ -1,9 +1,9 @@
-import { AppError, isAppError } from '../../platform/errors/app-error.ts'
-import { BuiltinModel } from './builtin/builtin-model.ts'
-import type { ModelHeader } from './builtin/model-file.ts'
-import { CHUNK_FORMAT } from './chunk/chunk-note.ts'
-import type { EmbeddingProvider } from './provider.ts'
-import type { EmbedThread } from './thread/embed-thread.ts'
+import { AppError, isAppError } from '../../../platform/errors/app-error.ts'
+import { CHUNK_FORMAT } from '../chunk/chunk-note.ts'
+import type { EmbeddingProvider } from '../provider.ts'
+import type { EmbedThread } from '../thread/embed-thread.ts'
+import { BuiltinModel } from './builtin-model.ts'
+import type { ModelHeader } from './model-file.ts'
 
 export const BUILTIN_NAME = 'commonplace'
 

@@ -1,4 +1,4 @@
-import type { Fused, Scored } from '../rank/fuse.ts'
+import type { Fused, Scored } from './fuse.ts'
 
 // The usual constant: how much the first places of a list count more than the ones behind them.
 const K = 60
