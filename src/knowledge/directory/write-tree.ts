@@ -3,7 +3,7 @@ import { pathRanges } from '../graph/store-paths.ts'
 import type { Chunk } from '../snapshot/snapshot-stream.ts'
 import { fileNode } from './directory-node.ts'
 import { filesOf, pathRowsFrom } from './store-directory.ts'
-import { TreeWriter } from './tree-writer.ts'
+import { TreeWriter } from './tree-json.ts'
 
 const FILES_PER_CHUNK = 256
 const PATHS_PER_CHUNK = 1_000

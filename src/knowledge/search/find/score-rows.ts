@@ -2,7 +2,7 @@ import type { Reader } from '../../../platform/storage/database.ts'
 import { RowWords } from '../index/row-words.ts'
 import { rowBytes } from '../index/store-search-index.ts'
 import { rowOf } from '../row-number.ts'
-import { rowScore, weighWord } from './row-score.ts'
+import { rowScore, weighWord } from './bm25.ts'
 import type { WordStatistics } from './word-statistics.ts'
 
 const UNWEIGHED = { notes: 0, holding: new Map<string, number>() }

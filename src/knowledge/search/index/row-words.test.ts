@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { rowScore, weighWord } from '../find/row-score.ts'
+import { rowScore, weighWord } from '../find/bm25.ts'
 import { indexWords } from '../words/search-text.ts'
 import { countingLongRow } from './count-long-row.ts'
 import { countWords, lookupOf, markWith, RowWords } from './row-words.ts'
