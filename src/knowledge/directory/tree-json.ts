@@ -1,7 +1,7 @@
 import { folderNode } from './directory-node.ts'
 
 /** Writes a tree as JSON from paths in the order of the index: a folder is opened at its first path, closed behind its last. */
-export class TreeWriter {
+export class TreeJson {
   #open: string[] = []
   #needsComma = false
 

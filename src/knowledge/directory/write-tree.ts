@@ -3,14 +3,14 @@ import { pathRanges } from '../graph/store-paths.ts'
 import type { Chunk } from '../snapshot/snapshot-stream.ts'
 import { fileNode } from './directory-node.ts'
 import { filesOf, pathRowsFrom } from './store-directory.ts'
-import { TreeWriter } from './tree-json.ts'
+import { TreeJson } from './tree-json.ts'
 
 const FILES_PER_CHUNK = 256
 const PATHS_PER_CHUNK = 1_000
 
 /** All folders and files, in the order of their paths. */
 export async function* treeText(reader: Reader, projectId: number, size = FILES_PER_CHUNK): AsyncGenerator<Chunk> {
-  const tree = new TreeWriter()
+  const tree = new TreeJson()
   yield tree.begin()
   for await (const range of pathRanges(reader, projectId, { folder: null, after: null, size })) {
     let text = ''
@@ -22,7 +22,7 @@ export async function* treeText(reader: Reader, projectId: number, size = FILES_
 
 /** All folders, without files. */
 export async function* structureText(reader: Reader, projectId: number, size = PATHS_PER_CHUNK): AsyncGenerator<Chunk> {
-  const tree = new TreeWriter()
+  const tree = new TreeJson()
   yield tree.begin()
   for (let from: string | null = ''; from !== null; ) {
     const rows = await pathRowsFrom(reader, { projectId, from, limit: size + 1 }, false)

@@ -20,7 +20,7 @@ export function weighWord(word: string, notes: number, holding: number): Weighed
 }
 
 /** BM25 over the weighted counts; `relativeLength` is 1 for a row as long as the others of its kind. */
-export function rowScore(row: RowWords, words: readonly WeighedWord[], relativeLength: number): number {
+export function bm25(row: RowWords, words: readonly WeighedWord[], relativeLength: number): number {
   const penalty = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relativeLength)
   let score = 0
   for (const { lookup, weight } of words) {

@@ -2,7 +2,7 @@ import type { Reader } from '../../../platform/storage/database.ts'
 import { RowWords } from '../index/row-words.ts'
 import { rowBytes } from '../index/store-search-index.ts'
 import { rowOf } from '../row-number.ts'
-import { rowScore, weighWord } from './bm25.ts'
+import { bm25, weighWord } from './bm25.ts'
 import type { WordStatistics } from './word-statistics.ts'
 
 const UNWEIGHED = { notes: 0, holding: new Map<string, number>() }
@@ -25,7 +25,7 @@ export async function scoreRows(
     numbers.map((number) => {
       const row = rows.get(number)
       const mean = means.get(rowOf(number).kind) ?? 1
-      return [number, row === undefined ? 0 : rowScore(row, weighed, row.length / mean)]
+      return [number, row === undefined ? 0 : bm25(row, weighed, row.length / mean)]
     }),
   )
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { rowScore, weighWord } from '../find/bm25.ts'
+import { bm25, weighWord } from '../find/bm25.ts'
 import { indexWords } from '../words/search-text.ts'
 import { countingLongRow } from './count-long-row.ts'
 import { countWords, lookupOf, markWith, RowWords } from './row-words.ts'
@@ -13,7 +13,7 @@ function row(texts: Partial<typeof EMPTY>): RowWords {
 }
 
 function score(question: string, texts: Partial<typeof EMPTY>): number {
-  return rowScore(row(texts), [weighWord(question, 100, 10)], 1)
+  return bm25(row(texts), [weighWord(question, 100, 10)], 1)
 }
 
 test('words are counted by where they stand', () => {
