@@ -44,6 +44,6 @@ console.log(JSON.stringify(asked))
 
 async function ask(): Promise<number> {
   const start = performance.now()
-  await search.nearest(1, 1, randomDirection(Number(dimensions)), Number(k))
+  await search.nearest({ projectId: 1, modelId: 1, vector: randomDirection(Number(dimensions)), k: Number(k) })
   return performance.now() - start
 }

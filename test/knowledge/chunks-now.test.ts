@@ -63,7 +63,7 @@ async function everyChunk(db: Parameters<typeof placeOf>[0], key: { projectId: n
   const clock = new SystemClock()
   await using vectors = new ThreadVectorSearch({ place: placeOf(db), maxBytes: 1_000_000, clock, log: silentLogger() })
   const kinds = ['note', 'observation', 'relation']
-  const chunks = await vectors.nearest(key.projectId, key.modelId, new Float32Array(256).fill(1 / 16), 100)
+  const chunks = await vectors.nearest({ ...key, vector: new Float32Array(256).fill(1 / 16), k: 100 })
   return chunks.sort(
     (one, other) => kinds.indexOf(one.kind) - kinds.indexOf(other.kind) || one.position - other.position,
   )

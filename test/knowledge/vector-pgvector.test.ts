@@ -211,7 +211,7 @@ describe('the search by meaning with pgvector', () => {
     const settings = { vector_memory_bytes: 1_048_576 }
     await using search = openVectorSearch({ db, clock: new SystemClock(), log: silentLogger(), settings })
     const vector = randomVector(D, random)
-    const found = await search.nearest(6, 1, vector, 5)
+    const found = await search.nearest({ projectId: 6, modelId: 1, vector, k: 5 })
     assert.deepEqual(
       found.map(({ noteId }) => noteId),
       nearestByForce(notes, vector)
@@ -227,7 +227,7 @@ describe('the search by meaning with pgvector', () => {
     const place = { engine: 'postgres', url: proxy.url } as const
     const options = { place, maxBytes: 1_048_576, clock: new SystemClock(), log: silentLogger() }
     await using search = new ThreadVectorSearch(options)
-    const ask = () => search.nearest(8, 1, randomVector(D, random), 3)
+    const ask = () => search.nearest({ projectId: 8, modelId: 1, vector: randomVector(D, random), k: 3 })
     proxy.hangUp()
     await assert.rejects(ask(), { code: 'unavailable' })
     proxy.speakAgain()

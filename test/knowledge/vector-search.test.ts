@@ -13,6 +13,8 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { nearestByForce, randomNumbers, randomVector, VectorRows } from './vector-rows.ts'
 
+const KEY = { projectId: 1, modelId: 1 }
+
 eachDatabase('the search by meaning', (context) => {
   const searches: ThreadVectorSearch[] = []
   after(() => Promise.all(searches.map((search) => search[Symbol.asyncDispose]())))
@@ -48,7 +50,7 @@ eachDatabase('the search by meaning', (context) => {
     const { db, search, threads } = await world()
     const { notes, vector } = await filled(db)
     assert.equal(threads.length, 0)
-    const answers = await Promise.all([1, 5, 10].map((k) => search.nearest(1, 1, vector, k)))
+    const answers = await Promise.all([1, 5, 10].map((k) => search.nearest({ ...KEY, vector, k })))
     const expected = nearestByForce(notes, vector).map(({ noteId }) => noteId)
     for (const answer of answers) {
       assert.deepEqual(
@@ -71,25 +73,25 @@ eachDatabase('the search by meaning', (context) => {
   test('sees what was committed before the question, whoever wrote it', async () => {
     const { db, search } = await world()
     const { vector } = await filled(db)
-    await search.nearest(1, 1, vector, 1)
+    await search.nearest({ ...KEY, vector, k: 1 })
     const other = await context.openAgain(db)
     await new VectorRows(other).put(new Map([[1000, [vector]]]))
-    const [best] = await search.nearest(1, 1, vector, 1)
+    const [best] = await search.nearest({ ...KEY, vector, k: 1 })
     assert.equal(best?.noteId, 1000)
     assert.ok((best?.similarity ?? 0) > 0.999)
     await new VectorRows(other).put(new Map([[1000, []]]))
-    assert.notEqual((await search.nearest(1, 1, vector, 1))[0]?.noteId, 1000)
+    assert.notEqual((await search.nearest({ ...KEY, vector, k: 1 }))[0]?.noteId, 1000)
   })
 
   test('ends its thread after a while without questions, and starts another one for the next', async () => {
     const clock = new FakeClock()
     const { db, search, threads } = await world({ clock })
     const { vector } = await filled(db)
-    const before = await search.nearest(1, 1, vector, 3)
+    const before = await search.nearest({ ...KEY, vector, k: 3 })
     const ended = once(threads[0] as Worker, 'exit')
     await clock.advance(300_000)
     await ended
-    assert.deepEqual(await search.nearest(1, 1, vector, 3), before)
+    assert.deepEqual(await search.nearest({ ...KEY, vector, k: 3 }), before)
     assert.equal(threads.length, 2)
   })
 
@@ -97,12 +99,12 @@ eachDatabase('the search by meaning', (context) => {
     const { db, search } = await world()
     const { vector } = await filled(db)
     const giveUp = new AbortController()
-    const gone = search.nearest(1, 1, vector, 3, giveUp.signal)
-    const other = search.nearest(1, 1, vector, 3)
+    const gone = search.nearest({ ...KEY, vector, k: 3 }, giveUp.signal)
+    const other = search.nearest({ ...KEY, vector, k: 3 })
     giveUp.abort(new Error('gone'))
     await assert.rejects(gone, { message: 'gone' })
     assert.equal((await other).length, 3)
-    await assert.rejects(search.nearest(1, 1, vector, 3, giveUp.signal), { message: 'gone' })
+    await assert.rejects(search.nearest({ ...KEY, vector, k: 3 }, giveUp.signal), { message: 'gone' })
   })
 
   test('says that it is unavailable when its thread dies, and has another one for the next question', async () => {
@@ -114,8 +116,8 @@ eachDatabase('the search by meaning', (context) => {
       },
     })
     const { vector } = await filled(db)
-    await assert.rejects(search.nearest(1, 1, vector, 3), { code: 'unavailable' })
-    assert.equal((await search.nearest(1, 1, vector, 3)).length, 3)
+    await assert.rejects(search.nearest({ ...KEY, vector, k: 3 }), { code: 'unavailable' })
+    assert.equal((await search.nearest({ ...KEY, vector, k: 3 })).length, 3)
   })
 
   test('says that it is unavailable when the vectors cannot be read, and goes on when they can again', async () => {
@@ -130,18 +132,18 @@ eachDatabase('the search by meaning', (context) => {
           .then(() => {}),
       )
     await rename('project_embeddings', 'elsewhere')
-    await assert.rejects(search.nearest(1, 1, vector, 3), { code: 'unavailable' })
+    await assert.rejects(search.nearest({ ...KEY, vector, k: 3 }), { code: 'unavailable' })
     await rename('elsewhere', 'project_embeddings')
-    assert.equal((await search.nearest(1, 1, vector, 3)).length, 3)
+    assert.equal((await search.nearest({ ...KEY, vector, k: 3 })).length, 3)
   })
 
   test('refuses questions that are none', async () => {
     const { search } = await world()
     const vector = new Float32Array(8)
     for (const bad of [new Float32Array(0), new Float32Array(8_193), Float32Array.of(1, Number.NaN)]) {
-      await assert.rejects(search.nearest(1, 1, bad, 1), RangeError)
+      await assert.rejects(search.nearest({ ...KEY, vector: bad, k: 1 }), RangeError)
     }
-    for (const k of [0, -1, 1.5, Number.NaN]) await assert.rejects(search.nearest(1, 1, vector, k), RangeError)
+    for (const k of [0, -1, 1.5, Number.NaN]) await assert.rejects(search.nearest({ ...KEY, vector, k }), RangeError)
   })
 
   test('lets nobody wait when it is closed, and answers nobody afterwards', async () => {
@@ -149,9 +151,9 @@ eachDatabase('the search by meaning', (context) => {
     const { vector } = await filled(db)
     const settings = { vector_memory_bytes: 1_048_576 }
     const search = openVectorSearch({ db, clock: new SystemClock(), log: silentLogger(), settings })
-    const waiting = assert.rejects(search.nearest(1, 1, vector, 3), { code: 'unavailable' })
+    const waiting = assert.rejects(search.nearest({ ...KEY, vector, k: 3 }), { code: 'unavailable' })
     await search[Symbol.asyncDispose]()
     await waiting
-    await assert.rejects(search.nearest(1, 1, vector, 3), { code: 'unavailable' })
+    await assert.rejects(search.nearest({ ...KEY, vector, k: 3 }), { code: 'unavailable' })
   })
 })

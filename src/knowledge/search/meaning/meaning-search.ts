@@ -233,7 +233,7 @@ export class MeaningSearch {
 
   async #nearest(project: Project, modelId: number, vector: Float32Array, depth: number): Promise<NearChunk[] | null> {
     try {
-      return await this.#semantic.vectors.nearest(project.id, modelId, vector, depth)
+      return await this.#semantic.vectors.nearest({ projectId: project.id, modelId, vector, k: depth })
     } catch (error) {
       if (!isAppError(error, 'unavailable')) throw error
       this.#deps.log.warn({ err: error }, 'the vectors cannot be searched: searching by words only')

@@ -5,6 +5,7 @@ import type { Logger } from '../../../platform/logging/logger.ts'
 import type { NearChunk } from './near-chunk.ts'
 import { MOST_DIMENSIONS } from './scan-kernel.ts'
 import type { VectorPlace } from './store-vector-connection.ts'
+import type { VectorQuestion } from './vector-question.ts'
 import type { VectorSearch } from './vector-search.ts'
 import { type FromVectorThread, startVectorThread, type ToVectorThread } from './vector-thread.ts'
 
@@ -43,7 +44,7 @@ export class ThreadVectorSearch implements VectorSearch {
     this.#options = { startThread: startVectorThread, ...options }
   }
 
-  async nearest(projectId: number, modelId: number, vector: Float32Array, k: number, signal?: AbortSignal) {
+  async nearest({ projectId, modelId, vector, k }: VectorQuestion, signal?: AbortSignal): Promise<NearChunk[]> {
     signal?.throwIfAborted()
     check(vector, k)
     if (this.#isClosed || this.#waiting.size >= MOST_WAITING) throw unavailable()

@@ -1,4 +1,5 @@
 import type { NearChunk } from './near-chunk.ts'
+import type { VectorQuestion } from './vector-question.ts'
 
 /** What is near in meaning. Every row of `note_vectors` that was committed before the question is seen by it. */
 export interface VectorSearch extends AsyncDisposable {
@@ -6,11 +7,5 @@ export interface VectorSearch extends AsyncDisposable {
    * The `k` chunks most similar to the vector, best first. `unavailable` when the stored vectors cannot be read; the reason of the
    * signal as soon as it aborts.
    */
-  nearest(
-    projectId: number,
-    modelId: number,
-    vector: Float32Array,
-    k: number,
-    signal?: AbortSignal,
-  ): Promise<NearChunk[]>
+  nearest(question: VectorQuestion, signal?: AbortSignal): Promise<NearChunk[]>
 }

@@ -159,15 +159,19 @@ function withLineFeeds(body: string): string {
 function textBlock(tokens: Token[], at: number, isQuoted: boolean): TextBlock {
   const { content } = tokens[at] as Token
   const opening = tokens[at - 1] as Token
-  if (opening.type === 'heading_open') return block('heading', content, levelOf(opening), isQuoted, opening.level === 0)
+  const isTop = opening.level === 0
+  if (opening.type === 'heading_open') {
+    return { kind: 'heading', text: content, level: levelOf(opening), isQuoted, isTop }
+  }
   const kind = tokens[at - 2]?.type === 'list_item_open' ? 'item' : 'paragraph'
-  return block(kind, content, 0, isQuoted, opening.level === 0)
+  return { kind, text: content, level: 0, isQuoted, isTop }
 }
 
 /** To markdown the line on which a comment ends is HTML to its end; to whoever wrote it, it is text again. */
 function addAfterComment(blocks: TextBlock[], html: string, isQuoted: boolean): void {
   const end = isComment(html) ? html.indexOf('-->') : -1
-  if (end !== -1) blocks.push(block('paragraph', html.slice(end + 3).trim(), 0, isQuoted, false))
+  if (end === -1) return
+  blocks.push({ kind: 'paragraph', text: html.slice(end + 3).trim(), level: 0, isQuoted, isTop: false })
 }
 
 function isComment(html: string): boolean {
@@ -177,8 +181,4 @@ function isComment(html: string): boolean {
 function levelOf({ markup }: Token): number {
   if (markup === '=') return 1
   return markup === '-' ? 2 : markup.length
-}
-
-function block(kind: TextBlock['kind'], text: string, level: number, isQuoted: boolean, isTop: boolean): TextBlock {
-  return { kind, text, level, isQuoted, isTop }
 }
