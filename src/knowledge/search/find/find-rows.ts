@@ -40,7 +40,7 @@ export interface AskedRows {
   isCounted?: boolean
 }
 
-/** The caller awaits `searchIndex.caughtUp()` first. */
+/** The caller awaits `searchIndex.catchUp()` first. */
 export async function findRows(reader: Reader, project: Project, asked: AskedRows): Promise<Found> {
   const { limit, offset } = asked.page
   const { numbers, scores, ...found } = await orderedRows(reader, project, asked)

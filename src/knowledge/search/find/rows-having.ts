@@ -8,7 +8,7 @@ import { begunWords } from './find-by-tree.ts'
 import { KnownRows } from './known-rows.ts'
 import { isOnlyProject, noteNumber } from './store-search-notes.ts'
 
-/** Rows of these notes, by number, that have what the tree says. The caller awaits `searchIndex.caughtUp()` first. */
+/** Rows of these notes, by number, that have what the tree says. The caller awaits `searchIndex.catchUp()` first. */
 export async function rowsHaving(
   reader: Reader,
   project: Project,
