@@ -233,6 +233,24 @@ test('pipelined requests are answered in order, also when the last one is broken
   assert.deepEqual(statuses, ['200', '200', '404', '400'])
 })
 
+test('a pipelined request begins when the one before it has its answer: else each would keep one in memory', async () => {
+  const gates = gate()
+  const begun: string[] = []
+  await using platform = await startPlatform({
+    routes: (server) => {
+      waitingRoute(gates)(server)
+      server.get('/begin/:name', ({ params }) => begun.push((params as { name: string }).name))
+    },
+  })
+  const next = (name: string) => `GET /begin/${name} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`
+  const received = exchange(platform.port, `${HEAD}Content-Length: 2\r\n\r\n{}${next('behind')}`)
+  await gates.reached
+  await exchange(platform.port, next('beside'))
+  gates.open()
+  assert.deepEqual((await received).match(/HTTP\/1\.1 \d+/g), ['HTTP/1.1 200', 'HTTP/1.1 200'])
+  assert.deepEqual(begun, ['beside', 'behind'])
+})
+
 test('a body that is no JSON ends its request, not the connection', async () => {
   await using platform = await startPlatform({ routes: waitingRoute(gate()) })
   const next = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n'

@@ -24,7 +24,16 @@ export function createNodeServer(
   // The head must hold other things than the address.
   const maxUrlLength = Math.floor(settings.header_limit * 0.75)
 
+  /**
+   * Callers may send requests before they have read the answers to earlier ones. Each waits until the connection is there for its
+   * answer: hundreds that arrive in one piece would else all be answered in memory, however slowly somebody reads.
+   */
   function onRequest(request: HttpRequest, response: HttpResponse<HttpRequest>): void {
+    if (response.socket !== null) answer(request, response)
+    else response.once('socket', () => answer(request, response))
+  }
+
+  function answer(request: HttpRequest, response: HttpResponse<HttpRequest>): void {
     const requestId = requestIdFor(request.headers['x-request-id'])
     request.requestId = requestId
     const url = request.url as string
