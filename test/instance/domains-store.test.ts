@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { DomainRules } from '../../src/instance/domains/domain-rules.ts'
 import { exportBlocks, importBlocks } from '../../src/instance/domains/import-blocks.ts'
+import { KnownDomains } from '../../src/instance/domains/known-domains.ts'
 import { readListedBlocks, readSeverities } from '../../src/instance/domains/store-blocks.ts'
 import { readCallbackHosts } from '../../src/instance/domains/store-callback-hosts.ts'
 import { readDomainNames } from '../../src/instance/domains/store-named-domains.ts'
@@ -318,9 +319,35 @@ eachDatabase('hosts of callback targets', ({ open }) => {
     }
     const all = await inTurns(() => readCallbackHosts(db, 'all'))
     assert.deepEqual(
-      [...all],
+      [...all.names],
       rows.map((_, n) => `h${n}.example.org`),
     )
-    assert.equal((await readCallbackHosts(db, 'accepted')).size, 1_000)
+    assert.equal((await readCallbackHosts(db, 'accepted')).names.size, 1_000)
+  })
+
+  test('are counted without reading again those that were counted before, until some are gone', async () => {
+    const { db, keeper } = await adminWorld(await open())
+    const insert = (host: string) =>
+      db.write((tx) =>
+        tx.query
+          .insertInto('callback_destinations')
+          .values({ namespace_id: 'any', destination: `https://${host}` } as never)
+          .execute(),
+      )
+    const domains = new KnownDomains()
+    const count = async () => domains.count(db, await keeper.current(), 1)
+    for (const host of ['a.example.org', 'b.example.org']) await insert(host)
+    assert.equal(await count(), 2)
+    const first = db.query.selectFrom('callback_destinations').select((eb) => eb.fn.min('id').as('id'))
+    await db.write((tx) =>
+      tx.query.updateTable('callback_destinations').set({ destination: 'x' }).where('id', '=', first).execute(),
+    )
+    await insert('c.example.org')
+    await insert('x')
+    assert.equal(await count(), 4, 'the host that no row has any more is remembered')
+    await db.write((tx) =>
+      tx.query.deleteFrom('callback_destinations').where('destination', '=', 'https://b.example.org').execute(),
+    )
+    assert.equal(await count(), 2, 'all are read again')
   })
 })

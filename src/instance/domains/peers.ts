@@ -36,7 +36,7 @@ export async function readPeers(reader: Reader, settings: InstanceSettings, ownD
     await add(declared)
     await add(await readDomainNames(reader, 'declared_peers'))
   }
-  if (sources.includes('callbacks')) await add(await readCallbackHosts(reader, 'accepted'))
+  if (sources.includes('callbacks')) await add((await readCallbackHosts(reader, 'accepted')).names)
   // By code units, which for these names is by bytes.
   return sortInTurns(peers, compareTexts)
 }
