@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { parseId } from '../ids/uuid.ts'
 import { codingFor } from './answer/compression.ts'
 import { matchesNone, requireMatch, weakETag } from './answer/etag.ts'
 import { networkOf, plainAddress } from './connection/client-address.ts'
+import { PipelinedRequests } from './connection/pipelined-requests.ts'
 import { requestIdFor } from './connection/request-id.ts'
 import { html } from './pages/html.ts'
 
@@ -100,4 +105,32 @@ test('whatever is put into a page is escaped', () => {
     html`<b>${'<script>&"\''}</b>${[html`<i>`, '<']}${undefined}`.text,
     '<b>&lt;script&gt;&amp;&quot;&#39;</b><i>&lt;',
   )
+})
+
+test('where too many pipelined requests wait, a connection that brings one more is cut off, and those before it are not', async () => {
+  const pipelined = new PipelinedRequests(2)
+  const began = Promise.withResolvers<void>()
+  const mayEnd = Promise.withResolvers<void>()
+  const server = createServer((request, response) =>
+    pipelined.inTurn(request, response, async () => {
+      began.resolve()
+      await mayEnd.promise
+      response.end(request.url)
+    }),
+  )
+  Object.assign(server, { httpAllowHalfOpen: true })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const send = (...paths: string[]) => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    socket.end(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`).join(''))
+    return text(socket)
+  }
+  const patient = send('/first', '/second', '/third')
+  await began.promise
+  assert.equal(pipelined.waiting, 2)
+  assert.equal(await send('/fourth', '/fifth'), '')
+  mayEnd.resolve()
+  assert.deepEqual((await patient).match(/\/\w+$|\/\w+(?=HTTP)/g), ['/first', '/second', '/third'])
+  assert.equal(pipelined.waiting, 0)
+  server.close()
 })

@@ -8,6 +8,7 @@ import type { HttpSettings, Shortcut } from '../platform.ts'
 import { pathOf, surfaceOf } from '../surface.ts'
 import type { AccessLog } from './access-log.ts'
 import { CORS_HEADERS, isSharedAcrossOrigins, PLAIN_HEADERS } from './header-blocks.ts'
+import { PipelinedRequests } from './pipelined-requests.ts'
 import { requestIdFor } from './request-id.ts'
 import { HttpRequest, HttpResponse, type RouteLabel } from './response.ts'
 import { responseOn } from './response-on.ts'
@@ -24,13 +25,10 @@ export function createNodeServer(
   // The head must hold other things than the address.
   const maxUrlLength = Math.floor(settings.header_limit * 0.75)
 
-  /**
-   * Callers may send requests before they have read the answers to earlier ones. Each waits until the connection is there for its
-   * answer: hundreds that arrive in one piece would else all be answered in memory, however slowly somebody reads.
-   */
+  const pipelined = new PipelinedRequests()
+
   function onRequest(request: HttpRequest, response: HttpResponse<HttpRequest>): void {
-    if (response.socket !== null) answer(request, response)
-    else response.once('socket', () => answer(request, response))
+    pipelined.inTurn(request, response, () => answer(request, response))
   }
 
   function answer(request: HttpRequest, response: HttpResponse<HttpRequest>): void {

@@ -1,0 +1,44 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+// Some 4 KB each.
+const MOST_WAITING = 20_000
+
+/**
+ * Callers may send requests before they have read the answers to earlier ones. Each waits until the connection is there for its
+ * answer: hundreds that arrive in one piece would else all be answered in memory, however slowly somebody reads. Node reads no more
+ * from a connection that is full, yet a thousand short requests come with one piece: where very many wait on all connections
+ * together, one that brings more of them is cut off.
+ */
+export class PipelinedRequests {
+  readonly #most: number
+  #waiting = 0
+
+  constructor(most = MOST_WAITING) {
+    this.#most = most
+  }
+
+  get waiting(): number {
+    return this.#waiting
+  }
+
+  /** Answers at once where nothing is before it. */
+  inTurn(request: IncomingMessage, response: ServerResponse, answer: () => void): void {
+    if (response.socket !== null) answer()
+    else if (this.#waiting >= this.#most) request.socket.destroy()
+    else this.#wait(request, response, answer)
+  }
+
+  #wait(request: IncomingMessage, response: ServerResponse, answer: () => void): void {
+    const leave = () => {
+      this.#waiting--
+    }
+    this.#waiting++
+    // The connection ended.
+    request.once('close', leave)
+    response.once('socket', () => {
+      request.off('close', leave)
+      leave()
+      answer()
+    })
+  }
+}
