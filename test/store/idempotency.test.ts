@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
 import type { UserId } from '../../src/platform/auth/principal.ts'
+import { AppError } from '../../src/platform/errors/app-error.ts'
 import {
   answersStayAbout,
   Idempotency,
@@ -142,6 +143,24 @@ eachDatabase('idempotency keys', ({ open, openAgain }) => {
     await idempotency.keep(claim, ANSWER)
     const repeat = await idempotency.begin(request({ content: 'another body is fine now' }))
     assert.deepEqual(repeat, { kind: 'repeat', answer: ANSWER })
+  })
+
+  it('are free soon after a claim that was made and whose answer was lost: nobody runs its request', async () => {
+    const [db, clock] = [await open(), new FakeClock()]
+    const writes: Promise<unknown>[] = []
+    const write: Database['write'] = async (...args) => {
+      const written = db.write(...args)
+      writes.push(written)
+      await written
+      throw new AppError('unavailable', 'Storage does not answer')
+    }
+    const unlucky = new Idempotency({ db: { write } as Database, clock })
+    await assert.rejects(unlucky.begin(request()), { code: 'unavailable' })
+    const idempotency = new Idempotency({ db, clock })
+    await assert.rejects(idempotency.begin(request()), { code: 'aborted' })
+    await clock.advance(1_000)
+    await Promise.all(writes)
+    await first(idempotency, request())
   })
 
   it('are kept although they are released, where the change was done and nobody was told so', async () => {

@@ -90,7 +90,11 @@ export class Idempotency {
       const now = this.#clock.now()
       const claim = { subject, route, key, created_at: now }
       const limits = { expired: now - KEPT_MS * MICROS_PER_MS, abandoned: now - ABANDONED_MS * MICROS_PER_MS }
-      const claimed = await claimKey(this.#db, { ...claim, fingerprint }, limits)
+      const claimed = await claimKey(this.#db, { ...claim, fingerprint }, limits).catch((error: unknown) => {
+        // It may have been made although the answer was lost: nobody would run the request, nor let another one do so.
+        void this.insist(() => this.release(claim))
+        throw error
+      })
       if (claimed !== undefined) return { kind: 'first', claim, done: textOf(claimed.done) }
       const known = await findKey(this.#db, claim)
       // Released just now: it can be claimed.
