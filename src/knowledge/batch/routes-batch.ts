@@ -63,7 +63,7 @@ export function batchRoutes(server: FastifyInstance, deps: KnowledgeDeps): void 
       const asked = [writerOf(request), params.project_id, operations.slice(before.length)] as const
       const outcomes = atomic
         ? await batches.runAtomically(...asked, (tx, done) =>
-            keepAnswerIn(tx, request, { status: 200, headers: {}, body: JSON.stringify(answerOf(done)) }),
+            keepAnswerIn(tx, request, () => ({ status: 200, headers: {}, body: JSON.stringify(answerOf(done)) })),
           )
         : await batches.runEach(
             ...asked,

@@ -8,7 +8,7 @@
  *
  * Every arrow is one transaction, so it holds between several processes as well. What the request itself does is
  * another transaction: when a process dies between the two, a repeat runs the request again after that minute or start. An
- * operation whose second run would fail says in its own transaction that it was done (`keepDone`), and a repeat is
+ * operation whose second run would fail, or make a second thing, says in its own transaction that it was done (`keepDone`), and a repeat is
  * answered from what is there; or keeps its answer there (`keepIn`). One of several transactions makes sure in each that
  * the claim is still its own, and says there what it has done (`renew`): a repeat goes on behind it.
  */

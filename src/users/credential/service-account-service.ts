@@ -5,7 +5,7 @@ import type { IdentityChanges } from '../../platform/auth/identity-changes.ts'
 import type { Principal, UserId } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { newId } from '../../platform/ids/uuid.ts'
-import type { Database } from '../../platform/storage/database.ts'
+import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { requireRoles } from '../look-up.ts'
 import { giveRole } from '../role/role-membership.ts'
 import { acceptEmail } from '../user/accept-email.ts'
@@ -34,7 +34,13 @@ export class ServiceAccountService {
     this.#options = options
   }
 
-  async create(principal: Principal, input: NewServiceAccount, client?: ClientInfo): Promise<User> {
+  /** `also` is part of the same transaction. */
+  async create(
+    principal: Principal,
+    input: NewServiceAccount,
+    client?: ClientInfo,
+    also?: (tx: Transaction, user: User) => Promise<void>,
+  ): Promise<User> {
     const { db, clock, settings } = this.#options
     const id: UserId = newId()
     const createdAt = clock.now()
@@ -61,6 +67,7 @@ export class ServiceAccountService {
       for (const role of roles) {
         await giveRole(tx, { principal, user, role, client }, this.#options)
       }
+      await also?.(tx, user)
     })
     return user
   }

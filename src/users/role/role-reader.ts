@@ -46,7 +46,11 @@ export class RoleReader {
 
   /** A role as it was just stored, with the rest of it. */
   async complete(role: Role): Promise<ListedRole> {
-    const [completed] = await this.#db.read((snapshot) => complete(snapshot, [role]))
+    return this.#db.read((snapshot) => this.completeIn(snapshot, role))
+  }
+
+  async completeIn(reader: Reader, role: Role): Promise<ListedRole> {
+    const [completed] = await complete(reader, [role])
     return completed as ListedRole
   }
 

@@ -56,6 +56,8 @@ export interface RoleClone {
   receivesPermissionsFrom?: readonly string[]
 }
 
+type AlsoInMaking = (tx: Transaction, role: Role) => Promise<void>
+
 interface PermissionChange {
   granted: PermissionName[]
   revoked: PermissionName[]
@@ -68,7 +70,8 @@ export class RoleService {
     this.#options = options
   }
 
-  async create(principal: Principal, input: NewRole, client?: ClientInfo): Promise<Role> {
+  /** `also` is part of the same transaction. */
+  async create(principal: Principal, input: NewRole, client?: ClientInfo, also?: AlsoInMaking): Promise<Role> {
     const { name = '', receivesPermissionsFrom = [], permissions = [] } = parseRoleWish(input)
     refuseEscalation(principal, withoutBase(permissions))
     const role = this.#newRole(principal, name, receivesPermissionsFrom)
@@ -77,12 +80,13 @@ export class RoleService {
       await addRolePermissions(tx, role.id, [...withBase(permissions)])
       const changes = { name: { new: role.name }, permissions: { new: withoutBase(new Set(permissions)) } }
       await auditChange(tx, principal, { action: 'role.created', target: target(role), changes }, client)
+      await also?.(tx, role)
     })
     return role
   }
 
   /** What the role holds, but not who has it. Cloning counts as giving each of its permissions. */
-  async clone(principal: Principal, input: RoleClone, client?: ClientInfo): Promise<Role> {
+  async clone(principal: Principal, input: RoleClone, client?: ClientInfo, also?: AlsoInMaking): Promise<Role> {
     return this.#options.db.write(async (tx) => {
       const original = await requireRole(tx, principal, input.roleId)
       const { name = '', receivesPermissionsFrom = sourcesOf(original) } = parseRoleWish(input, [])
@@ -96,6 +100,7 @@ export class RoleService {
       await addRolePermissions(tx, role.id, [...withBase(permissions)])
       const changes = { name: { new: role.name }, original: { new: original.id } }
       await auditChange(tx, principal, { action: 'role.cloned', target: target(role), changes }, client)
+      await also?.(tx, role)
       return role
     })
   }

@@ -1,9 +1,12 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { keepAnswerIn } from '../../platform/http/answer/idempotent.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { pathId, requireSameId } from '../../platform/http/route/path-id.ts'
+import type { Transaction } from '../../platform/storage/database.ts'
 import type { UsersDeps } from '../deps.ts'
+import type { Role } from '../user/user.ts'
 import { pageMeta, roleToWire } from '../wire.ts'
 import { roleTag } from './role.ts'
 import { type ListedRole, RoleReader } from './role-reader.ts'
@@ -34,6 +37,13 @@ export function roleRoutes(server: FastifyInstance, deps: UsersDeps): void {
     reply.header('etag', roleTag(role))
     return { data: toWire(role) }
   }
+
+  /** So that a repeat makes no second one, though nobody was told of the first. */
+  const keeping = (request: FastifyRequest) => (tx: Transaction, role: Role) =>
+    keepAnswerIn(tx, request, async () => {
+      const made = await reader.completeIn(tx, role)
+      return { status: 200, headers: { etag: roleTag(made) }, body: JSON.stringify({ data: toWire(made) }) }
+    })
 
   operation(server, {
     method: 'GET',
@@ -72,7 +82,7 @@ export function roleRoutes(server: FastifyInstance, deps: UsersDeps): void {
     schema: { body: RoleCreateBody, response: { 200: RoleDocument } },
     async handler(request, reply) {
       const wish = { ...roleWish(request.body), name: request.body.data.attributes.name }
-      const role = await roles.create(callerOf(request), wish, clientOf(request))
+      const role = await roles.create(callerOf(request), wish, clientOf(request), keeping(request))
       return answer(reply, await reader.complete(role))
     },
   })
@@ -135,7 +145,7 @@ export function roleRoutes(server: FastifyInstance, deps: UsersDeps): void {
     async handler(request, reply) {
       const { name, receives_permissions_from: receivesPermissionsFrom } = request.body.data.attributes
       const clone = { roleId: pathId<'Role'>('Role', request.params.role_id), name, receivesPermissionsFrom }
-      const role = await roles.clone(callerOf(request), clone, clientOf(request))
+      const role = await roles.clone(callerOf(request), clone, clientOf(request), keeping(request))
       return answer(reply, await reader.complete(role))
     },
   })

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { keepAnswerIn } from '../../platform/http/answer/idempotent.ts'
 import { anyOf, selfOr } from '../../platform/http/entry/access.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
@@ -25,7 +26,7 @@ import {
   userUpdateOf,
 } from './schema-users.ts'
 import type { SearchIndexer } from './search-indexer.ts'
-import { sendDocument, sendUser, sendUserText } from './send-user.ts'
+import { placeOf, sendDocument, sendUser, sendUserText } from './send-user.ts'
 import { UserDocumentMaker, userTag } from './user-document.ts'
 import { UserService } from './user-service.ts'
 
@@ -92,9 +93,16 @@ export function userRoutes(server: FastifyInstance, deps: UsersDeps, lister: Use
     schema: { body: UserCreateBody, response: { 201: UserDocument } },
     async handler(request, reply) {
       const input = newUserOf(request.body)
-      const user = await users.create(callerOf(request), input, clientOf(request))
+      // So that a repeat is told of this user, though nobody was: the address is taken by then.
+      const user = await users.create(callerOf(request), input, clientOf(request), (tx, made) =>
+        keepAnswerIn(tx, request, async () => {
+          const document = await documents.one(tx, made)
+          const headers = { location: placeOf(made), etag: userTag(JSON.stringify(document.data)) }
+          return { status: 201, headers, body: JSON.stringify(document) }
+        }),
+      )
       indexer.added()
-      reply.code(201).header('location', `/api/v2/users/${user.id}`)
+      reply.code(201).header('location', placeOf(user))
       return input.roleIds?.length
         ? sendUser(reply, await db.read((snapshot) => documents.one(snapshot, user)))
         : sendUserText(reply, await documents.ofNew(db, user))

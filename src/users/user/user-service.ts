@@ -49,7 +49,13 @@ export class UserService {
     this.#options = options
   }
 
-  async create(principal: Principal, input: NewUser, client?: ClientInfo): Promise<User> {
+  /** `also` is part of the same transaction. */
+  async create(
+    principal: Principal,
+    input: NewUser,
+    client?: ClientInfo,
+    also?: (tx: Transaction, user: User) => Promise<void>,
+  ): Promise<User> {
     const { db, clock } = this.#options
     const email = acceptEmail(input.email, this.#options.settings.allowed_email_domains)
     const vouchedFor = input.vouchedFor === true
@@ -78,6 +84,7 @@ export class UserService {
         const target = { type: 'users', id: user.id }
         await auditChange(tx, principal, { action: 'user.created', target }, client)
         for (const role of roles) await giveRole(tx, { principal, user, role, client }, this.#options)
+        await also?.(tx, user)
         return true
       },
       // The index alone keeps an address unique; what a role holds must not change while it is judged.

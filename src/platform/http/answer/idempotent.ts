@@ -105,9 +105,13 @@ export function keepDone(tx: Transaction, request: FastifyRequest, answer: Omit<
   return doneIn(tx, request, ({ idempotency, claim }) => idempotency.keepDone(tx, claim, answer))
 }
 
-/** The same by an operation that knows its whole answer by then: that one is given again. */
-export function keepAnswerIn(tx: Transaction, request: FastifyRequest, answer: Answer): Promise<void> {
-  return doneIn(tx, request, ({ idempotency, claim }) => idempotency.keepIn(tx, claim, answer))
+/** The same by an operation that knows its whole answer by then: that one is given again. Without a key it is not asked for it. */
+export function keepAnswerIn(
+  tx: Transaction,
+  request: FastifyRequest,
+  answer: () => Promise<Answer> | Answer,
+): Promise<void> {
+  return doneIn(tx, request, async ({ idempotency, claim }) => idempotency.keepIn(tx, claim, await answer()))
 }
 
 async function doneIn(tx: Transaction, request: FastifyRequest, keep: (one: Pending) => Promise<void>): Promise<void> {

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import pg from 'pg'
+import { postgresUnavailable } from '../support/postgres.ts'
+import { startServer } from '../support/start-server.ts'
+import { client } from '../support/test-client.ts'
+import { ADMIN_ROLE, managedRole } from './roles-api.ts'
+
+const unavailable = postgresUnavailable()
+
+test('what a request with a key made is answered to its repeat and not made twice, though storage was away before it could be told', {
+  skip: unavailable !== null && `PostgreSQL: ${unavailable}`,
+}, async () => {
+  await using stack = new AsyncDisposableStack()
+  const server = stack.use(await startServer({ engine: 'postgres' }))
+  const admin = client(server)
+  const { id: roleId } = await managedRole(admin, ADMIN_ROLE)
+  const user = (email: string) => ({
+    type: 'users',
+    attributes: { email },
+    relationships: { roles: { data: [{ id: roleId, type: 'roles' }] } },
+  })
+  const role = (name: string) => ({ type: 'roles', attributes: { name } })
+  const database = new pg.Client({ connectionString: server.databaseUrl as string })
+  await database.connect()
+  stack.defer(() => database.end())
+  // From the commit on an answer cannot be put together, because what it is read from is not there.
+  await database.query(`
+    create function hide() returns trigger language plpgsql as
+      $$ begin execute format('alter table %I rename to elsewhere', tg_argv[0]); return null; end $$;
+    create constraint trigger hide after insert on users deferrable initially deferred for each row execute function hide('user_totp');
+    create constraint trigger hide after insert on roles deferrable initially deferred for each row execute function hide('role_permissions')`)
+  for (const [path, data, status, read] of [
+    ['users', user('made@example.org'), 201, 'user_totp'],
+    ['service_accounts', user('robot@example.org'), 201, 'user_totp'],
+    ['roles', role('Made'), 200, 'role_permissions'],
+    [`roles/${roleId}/clone`, role('Cloned'), 200, 'role_permissions'],
+  ] as const) {
+    const request = { body: { data }, headers: { 'idempotency-key': 'once' } }
+    await admin.post(`/api/v2/${path}`, 500, request)
+    await database.query(`alter table elsewhere rename to ${read}`)
+    const { body, headers } = await admin.post(`/api/v2/${path}`, status, request)
+    assert.equal(headers.get('idempotent-replayed'), 'true')
+    const made = await admin.get(`/api/v2/${data.type}/${body.data.id}`, 200)
+    assert.deepEqual(body.data.attributes, made.body.data.attributes)
+    assert.equal(headers.get('location'), data.type === 'users' ? `/api/v2/users/${body.data.id}` : null)
+  }
+})
