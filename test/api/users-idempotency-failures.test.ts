@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { AppError } from '../../src/platform/errors/app-error.ts'
-import { keepDone } from '../../src/platform/http/answer/idempotent.ts'
+import { doneBefore, keepDone, renewClaim } from '../../src/platform/http/answer/idempotent.ts'
 import { operation } from '../../src/platform/http/operation.ts'
 import { Idempotency } from '../../src/platform/idempotency/idempotency.ts'
 import type { Database, Transaction } from '../../src/platform/storage/database.ts'
@@ -187,6 +187,19 @@ test('what was done is answered to a repeat although the first request never was
   assert.equal(again.status, 200)
   assert.equal(again.headers.get('idempotent-replayed'), 'true')
   assert.deepEqual(await again.json(), { made: 'anew' })
+})
+
+test('a part that was done is gone on behind at once, although the request was never told of it', async () => {
+  const first = await post('part', async (request) => {
+    await db.write(async (tx) => {
+      const unheard = { query: tx.query, afterCommit: () => {} } as unknown as Transaction
+      await renewClaim(unheard, request, () => '"a part"')
+    })
+    throw new AppError('unavailable', 'Storage does not answer')
+  })
+  assert.equal(first.status, 503)
+  const again = await post('part', (request) => ({ made: `behind ${doneBefore(request)}` }))
+  assert.deepEqual(await again.json(), { made: 'behind "a part"' })
 })
 
 test('what was undone runs again', async () => {

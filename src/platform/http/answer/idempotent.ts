@@ -22,6 +22,8 @@ import { JSON_TYPE } from './send-hook.ts'
 interface Pending {
   idempotency: Idempotency
   claim: Claim
+  /** As it was renewed last: its own, too, where that was committed and nobody was told so. */
+  renewed: Claim
   /** What an earlier process had done under the key. */
   done: string | null
   /** The next try may have another answer. */
@@ -50,10 +52,13 @@ export function idempotentHooks(
   if (idempotency === undefined) return undefined
 
   /** Of the answer as it leaves: what it becomes does not matter to a second try. */
-  function settling({ claim, isPassing, isDone }: Pending, reply: FastifyReply, payload: unknown) {
+  function settling({ claim, renewed, isPassing, isDone }: Pending, reply: FastifyReply, payload: unknown) {
     const status = reply.statusCode
     if (status >= 500 || isPassing || typeof payload !== 'string') {
-      return async () => (isDone ? undefined : idempotency?.release(claim))
+      return async () => {
+        if (isDone) return
+        for (const own of new Set([claim, renewed])) await idempotency?.release(own)
+      }
     }
     const answer = { status, headers: keptHeaders(reply), body: isCallersOwn ? payload : blankSecrets(payload, blank) }
     return async () => idempotency?.keep(claim, answer)
@@ -69,7 +74,8 @@ export function idempotentHooks(
       idempotency.begin(keyed, remake && ((kept) => remake(request, kept))).then((verdict) => {
         if (verdict.kind === 'first') {
           const { claim, done: before } = verdict
-          pending.set(request, { idempotency, claim, done: before, isPassing: false, isDone: false })
+          const state = { done: before, isPassing: false, isDone: false }
+          pending.set(request, { idempotency, claim, renewed: claim, ...state })
           done()
         } else replay(reply, verdict.answer)
       }, done)
@@ -131,6 +137,7 @@ export async function renewClaim(tx: Transaction, request: FastifyRequest, done:
   const one = pending.get(request)
   if (one === undefined) return
   const claim = await one.idempotency.renew(tx, one.claim, done())
+  one.renewed = claim
   tx.afterCommit(() => {
     one.claim = claim
   })
