@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Lane } from '../../src/callbacks/deliver/lane.ts'
 import { Lanes } from '../../src/callbacks/deliver/lanes.ts'
@@ -8,16 +9,17 @@ import {
   destinationId,
   findDestination,
 } from '../../src/callbacks/destination/store-destinations.ts'
+import { createLogger } from '../../src/platform/logging/logger.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { namespaceWorld } from './namespace-world.ts'
 
 /** `read`: what the lanes read from, `db` as a rule. */
-async function open(db: Database, read = db) {
+async function open(db: Database, read = db, log = silentLogger()) {
   const { clock, policies } = await namespaceWorld(db)
   const most = { idle: 10, unwell: 20 }
-  const lanes = new Lanes({ db: read, clock, log: silentLogger(), namespaces: policies, most })
+  const lanes = new Lanes({ db: read, clock, log, namespaces: policies, most })
   const namespace = await policies.find('default')
   assert.ok(namespace)
   const laneOf = async (n: number) => {
@@ -115,9 +117,12 @@ eachDatabase('the lanes of a process', (context) => {
     assert.equal(lanes.find(lane.destinationId), lane)
   })
 
-  test('take over a pause that could not be read when it was announced', async (t) => {
+  test('take over a pause that could not be read when it was announced, and tell that once', async (t) => {
     const db = await context.open()
-    const { lanes, laneOf, close, clock, pause } = await open(db)
+    const told: string[] = []
+    const destination = { write: (line: string) => void told.push(JSON.parse(line).level) }
+    const log = createLogger({ level: 'info', format: 'json', destination })
+    const { lanes, laneOf, close, clock, pause } = await open(db, db, log)
     t.after(close)
     const lane = await laneOf(0)
     await pause(lane, true)
@@ -129,12 +134,15 @@ eachDatabase('the lanes of a process', (context) => {
       })
       await clock.advance(1_500)
       await read
+      await nextTurn()
     }
+    await readAgain()
     await readAgain()
     assert.equal(lane.blockedReason(), null)
     await rename(db, 'moved', 'callback_destinations')
     await readAgain()
     assert.match(lane.blockedReason() ?? '', /is paused/)
+    assert.deepEqual(told, ['error', 'info'])
   })
 
   test('show the last of two changes, also when the answer about the first comes last', async (t) => {

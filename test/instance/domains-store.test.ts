@@ -8,8 +8,10 @@ import { readListedBlocks, readSeverities } from '../../src/instance/domains/sto
 import { readCallbackHosts } from '../../src/instance/domains/store-callback-hosts.ts'
 import { readDomainNames } from '../../src/instance/domains/store-named-domains.ts'
 import { AppError, isAppError } from '../../src/platform/errors/app-error.ts'
+import { createLogger } from '../../src/platform/logging/logger.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
+import { FakeClock } from '../support/fake-clock.ts'
 import { turnsDuring } from '../support/turns-during.ts'
 import { type AdminWorld, adminWorld, anotherProcess, auditOf, nextChange, refusal } from './admin-world.ts'
 
@@ -273,6 +275,25 @@ eachDatabase('domain blocks', ({ open, openAgain }) => {
     arrived.resolve()
     await loaded
     assert.notEqual(domainRules.reasonFor('hooks.example.com'), null)
+  })
+
+  test('rules that cannot be read are told of once, and once more when they can', async () => {
+    const world = await adminWorld(await open())
+    const told: string[] = []
+    const destination = { write: (line: string) => void told.push(JSON.parse(line).level) }
+    const log = createLogger({ level: 'info', format: 'json', destination })
+    const [clock, readAgain] = [new FakeClock(), Promise.withResolvers<void>()]
+    let tries = 0
+    const read: Database['read'] = async (work) => {
+      if (++tries < 4) throw new AppError('unavailable', 'Storage does not answer')
+      return world.db.read(work)
+    }
+    const domainRules = new DomainRules({ ...world.blockOptions, clock, log, db: { read } as Database })
+    domainRules.onChange(readAgain.resolve)
+    await world.changes.renew()
+    await clock.advance(3_000)
+    await readAgain.promise
+    assert.deepEqual(told, ['error', 'info'])
   })
 })
 

@@ -1,5 +1,6 @@
 import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
+import { OutageLog } from '../../platform/logging/outage-log.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { findDestination, type StoredDestination } from '../destination/store-destinations.ts'
 import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-policies.ts'
@@ -48,7 +49,7 @@ export class Lanes {
   onChange: (lane: Lane) => void = () => {}
   readonly #db: Database
   readonly #clock: Clock
-  readonly #log: Logger
+  readonly #outage: OutageLog
   readonly #namespaces: NamespacePolicies
   readonly #open = new Map<number, Open>()
   /** By how they are, the longest idle first; some may have something to do again. */
@@ -71,7 +72,7 @@ export class Lanes {
     this.#most = most
     this.#db = db
     this.#clock = clock
-    this.#log = log
+    this.#outage = new OutageLog(log)
     this.#retry = new WakeTimer(clock)
     this.#namespaces = namespaces
     this.#domains = domains
@@ -203,9 +204,7 @@ export class Lanes {
   /** False when nothing is read any more. */
   #readLater(error: unknown): boolean {
     if (this.#isClosed) return false
-    if (this.#unread.size === 0 && !this.#areNamespacesUnread) {
-      this.#log.warn({ err: error }, 'what changed of destinations could not be read yet')
-    }
+    this.#outage.tell({ err: error }, 'what changed of destinations cannot be read; trying again until that works')
     this.#retry.wakeAt(this.#clock.now() + RETRY_MS * MICROS_PER_MS, () => void this.#readUnread())
     return true
   }
@@ -215,6 +214,9 @@ export class Lanes {
     this.#unread.clear()
     for (const id of ids) await this.refresh(id, 'changed')
     if (this.#areNamespacesUnread) await this.#readNamespaces()
+    if (this.#unread.size === 0 && !this.#areNamespacesUnread) {
+      this.#outage.over('what changed of destinations is read again')
+    }
   }
 
   #judgeAnew(): void {

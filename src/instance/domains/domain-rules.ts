@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
+import { OutageLog } from '../../platform/logging/outage-log.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import type { InstanceChanges } from '../changes.ts'
 import type { SettingsKeeper } from '../settings/settings-keeper.ts'
@@ -29,9 +30,11 @@ export class DomainRules {
   #taken = 0
   #isStale = false
   #loading: Promise<void> | undefined
+  readonly #outage: OutageLog
 
   constructor(options: DomainRulesOptions) {
     this.#options = options
+    this.#outage = new OutageLog(options.log)
     options.changes.listen(() => this.#reload())
   }
 
@@ -70,12 +73,13 @@ export class DomainRules {
       try {
         await this.load()
       } catch (error) {
-        const { log, clock } = this.#options
-        log.warn({ err: error }, 'changed domain rules could not be read; the former ones hold until they can')
+        const { clock } = this.#options
+        this.#outage.tell({ err: error }, 'changed domain rules cannot be read; the former ones hold until they can')
         clock.after(RETRY_MS, () => void this.#reload())
         return
       }
     }
+    this.#outage.over('changed domain rules are read again')
     for (const listener of this.#listeners) listener()
   }
 
