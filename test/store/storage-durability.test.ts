@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { fstatSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { fstatSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -83,6 +83,16 @@ describe('the writer of SQLite and the disk', () => {
     assert.equal(await itemValue(db, 'b'), 2)
     // What was in the log when it failed is in the file: of the log, only what came later is needed.
     assert.ok(statSync(`${db.file}-wal`).size <= 10_000, `${statSync(`${db.file}-wal`).size}`)
+  })
+
+  test('a change that goes into a log which somebody has removed is no success', async () => {
+    const db = await openOver(opened, async () => {})
+    await db.write((tx) => put(tx, 'a', 1))
+    rmSync(`${db.file}-wal`)
+    await assert.rejects(
+      db.write((tx) => put(tx, 'b', 2)),
+      (error) => isAppError(error, 'unavailable') && /was removed/.test((error.cause as Error).message),
+    )
   })
 
   test('a change behind one that the disk does not confirm is no success either, and whoever sees them hears of both', async () => {

@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, fdatasyncSync, fsync, openSync } from 'node:fs'
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import type { Clock } from '../clock/clock.ts'
@@ -25,6 +25,8 @@ export class SqliteLog {
   readonly #clock: Clock
   readonly #sync: ((descriptor: number) => Promise<void>) | undefined
   #descriptor: number | undefined
+  /** Some file systems count no names. */
+  #hasName = false
   #expectedMs = 0
   #sinceAsked = 0
   /** What the last sync in the pool took. */
@@ -40,6 +42,10 @@ export class SqliteLog {
   /** Makes everything that was committed before the call durable; a promise when that takes a while. */
   sync(): Promise<void> | undefined {
     if (this.#descriptor === undefined) return this.#openAndSync()
+    // What has no name any more ends with this process, however well it is synced.
+    if (this.#hasName && !hasName(this.#descriptor)) {
+      throw new Error(`${this.#file}-wal was removed while it is in use: stop the server, then look what is left`)
+    }
     if (this.#sync !== undefined) return this.#sync(this.#descriptor)
     const isSlow = this.#expectedMs >= QUICK_MS
     const began = this.#clock.elapsedMs()
@@ -63,9 +69,14 @@ export class SqliteLog {
 
   async #openAndSync(): Promise<void> {
     this.#descriptor = openSync(`${this.#file}-wal`, 'r+')
+    this.#hasName = hasName(this.#descriptor)
     await syncDirectory(dirname(this.#file))
     await (this.#sync ?? syncInPool)(this.#descriptor)
   }
+}
+
+function hasName(descriptor: number): boolean {
+  return fstatSync(descriptor).nlink > 0
 }
 
 /** The log may be new: its name has to be on disk as well. */
