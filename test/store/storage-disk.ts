@@ -11,10 +11,11 @@ export async function openOver(
   opened: Database[],
   sync: () => Promise<void>,
   clock: Clock = new SystemClock(),
+  log = silentLogger(),
 ): Promise<SqliteDatabase> {
   let isReady = false
   const file = join(tempDir(), 'commonplace.db')
-  const db = new SqliteDatabase(file, clock, silentLogger(), () => (isReady ? sync() : Promise.resolve()))
+  const db = new SqliteDatabase(file, clock, log, () => (isReady ? sync() : Promise.resolve()))
   opened.push(db)
   await db.write((tx) => sql`create table items (id text primary key, value bigint not null)`.execute(tx.query))
   isReady = true

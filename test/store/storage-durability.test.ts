@@ -6,6 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { isAppError } from '../../src/platform/errors/app-error.ts'
+import { createLogger } from '../../src/platform/logging/logger.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { SqliteDatabase } from '../../src/platform/storage/sqlite.ts'
 import { SqliteLog } from '../../src/platform/storage/sqlite-log.ts'
@@ -83,6 +84,21 @@ describe('the writer of SQLite and the disk', () => {
     assert.equal(await itemValue(db, 'b'), 2)
     // What was in the log when it failed is in the file: of the log, only what came later is needed.
     assert.ok(statSync(`${db.file}-wal`).size <= 10_000, `${statSync(`${db.file}-wal`).size}`)
+  })
+
+  test('a disk that confirms nothing is told of once, and once that it does again', async () => {
+    const told: string[] = []
+    const destination = { write: (line: string) => void told.push(JSON.parse(line).level) }
+    const log = createLogger({ level: 'info', format: 'json', destination })
+    let isBroken = true
+    const sync = async () => {
+      if (isBroken) throw new Error('input/output error')
+    }
+    const db = await openOver(opened, sync, new SystemClock(), log)
+    for (const id of ['a', 'b']) await assert.rejects(db.write((tx) => put(tx, id, 1)))
+    isBroken = false
+    for (const id of ['c', 'd']) await db.write((tx) => put(tx, id, 1))
+    assert.deepEqual(told, ['error', 'info'])
   })
 
   test('a change that goes into a log which somebody has removed is no success', async () => {

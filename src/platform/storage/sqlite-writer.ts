@@ -21,6 +21,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Clock, holdProcess, sleep } from '../clock/clock.ts'
 import { AppError } from '../errors/app-error.ts'
 import type { Logger } from '../logging/logger.ts'
+import { OutageLog } from '../logging/outage-log.ts'
 import type { Transaction, WriteOptions } from './database.ts'
 import { PendingSums } from './pending-sums.ts'
 import type { Signals } from './signals.ts'
@@ -70,6 +71,7 @@ export class SqliteWriter {
   readonly #clock: Clock
   readonly #signals: Signals
   readonly #log: Logger
+  readonly #outage: OutageLog
   readonly #sums = new PendingSums()
   readonly #between: (() => void)[] = []
   readonly #quick: Operation[] = []
@@ -92,6 +94,7 @@ export class SqliteWriter {
     this.#clock = clock
     this.#signals = signals
     this.#log = log
+    this.#outage = new OutageLog(log)
   }
 
   write<T>(work: (tx: Transaction) => Promise<T>, options: WriteOptions = {}): Promise<T> {
@@ -231,13 +234,14 @@ export class SqliteWriter {
   }
 
   #answerAll(outcomes: readonly Outcome[]): void {
+    this.#outage.over('the disk takes what is written again')
     for (const outcome of outcomes) this.#answer(outcome)
   }
 
   /** Whether they are on disk nobody knows. */
   #refuse(outcomes: readonly Outcome[], error: unknown): void {
     this.#isLogUnsafe = true
-    this.#log.error({ err: error, writes: outcomes.length }, 'the disk did not take what was written')
+    this.#outage.tell({ err: error, writes: outcomes.length }, 'the disk did not take what was written')
     for (const outcome of outcomes) {
       outcome.operation.reject(notTaken(error))
       // Whoever reads sees it already, and nothing is written behind it before it is safe.
