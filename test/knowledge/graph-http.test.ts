@@ -77,11 +77,14 @@ async function serve(db: ConstructorParameters<typeof SnapshotStreams>[0], write
   const streams = new SnapshotStreams(db, clock)
   const server = fastify({ forceCloseConnections: true })
   const onSend = sendHook({ surface: 'knowledge', etag: false })
-  const principal = { permissions: new Set() } as unknown as Principal
+  const principal = { userId: 'ann', permissions: new Set() } as unknown as Principal
   const authenticator: Authenticator = { authenticate: async () => ({ kind: 'ok', principal }) }
   server.decorate('platform', { authenticator, origin: () => '' } as HttpPlatform)
   const config = { operation: { access: 'signed_in' } as AnyOperation }
-  server.get('/', { onSend, config }, (request, reply) => streams.send(request, reply, write))
+  server.get('/', { onSend, config }, (request, reply) => {
+    request.principal = principal
+    return streams.send(request, reply, write)
+  })
   await server.listen({ host: '127.0.0.1', port: 0 })
   after(() => server.close())
   const { port } = server.server.address() as AddressInfo

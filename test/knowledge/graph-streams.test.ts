@@ -117,6 +117,35 @@ eachDatabase('long answers', ({ engine, open }) => {
     await released(streams)
   })
 
+  test('are sent to others while one caller has two of them, who waits for more and keeps nobody from a place', async () => {
+    const clock = new FakeClock()
+    const streams = new SnapshotStreams(await open(), clock)
+    const ask = (caller: string, gone = HERE) => streams.open(endless().write, gone, caller)
+    const [first, second] = await Promise.all([ask('ann'), ask('ann')])
+    const leaver = new AbortController()
+    const waiting = Array.from({ length: 100 }, () => ask('ann', leaver.signal))
+    const left = Promise.allSettled(waiting.slice(1))
+    await assert.rejects(ask('ann'), (error) => isAppError(error, 'unavailable'))
+    const other = await ask('ben')
+    // Nobody would get its place: that it is not read does not matter.
+    other.read(0)
+    while (other.readableLength < 1024 * 1024) await new Promise((resolve) => setImmediate(resolve))
+    await clock.advance(20_000)
+    assert.equal(other.destroyed, false)
+    const third = ask('cleo')
+    other.on('error', () => {})
+    await clock.advance(9_000)
+    first.destroy()
+    const next = await waiting[0]
+    assert.equal(streams.slots.open, 3)
+    other.destroy()
+    const last = await third
+    leaver.abort()
+    await left
+    for (const stream of [second, next, last]) stream?.destroy()
+    await released(streams)
+  })
+
   test('leave connections for everybody else where there are few, together with the figures of projects', async () => {
     const kept = { 3: 1, 4: 1, 5: 1, 6: 2, 7: 2, 8: 3 }
     for (const [poolSize, others] of Object.entries(kept)) {

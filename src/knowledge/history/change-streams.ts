@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { Principal } from '../../platform/auth/principal.ts'
+import { callerKey, type Principal } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { StreamSlots } from '../../platform/http/answer/stream-slots.ts'
@@ -28,7 +28,7 @@ export class ChangeStreams {
 
   /** Takes a place; the answer gives it back, and is to be called once. */
   async enter(principal: Principal, gone: AbortSignal): Promise<() => void> {
-    const caller = principal.userId ?? principal.credentialId ?? principal.kind
+    const caller = callerKey(principal)
     if ((this.#ofCaller.get(caller) ?? 0) >= MOST_STREAMS_OF_CALLER) throw tooMany()
     this.#count(caller, 1)
     try {

@@ -1,9 +1,11 @@
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { callerKey } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { closedSignal } from '../../platform/http/answer/gone-signal.ts'
 import { JSON_TYPE } from '../../platform/http/answer/send-hook.ts'
 import type { StreamSlots } from '../../platform/http/answer/stream-slots.ts'
+import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { whileAllowed } from '../../platform/http/entry/still-allowed.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import { streamSlots } from './snapshot-slots.ts'
@@ -28,10 +30,10 @@ export class SnapshotStreams {
   }
 
   /** Waits for its turn. The stream ends by itself when the caller has `gone`. */
-  async open(write: ChunkWriter, gone: AbortSignal): Promise<Readable> {
-    const onReleased = await this.slots.enter(gone)
+  async open(write: ChunkWriter, gone: AbortSignal, caller?: string): Promise<Readable> {
+    const onReleased = await this.slots.enter(gone, caller)
     const limits = { idleMs: IDLE_MS, wantedIdleMs: WANTED_IDLE_MS, longestMs: LONGEST_MS }
-    const isWanted = () => this.slots.waiting > 0
+    const isWanted = () => this.slots.isWantedFrom(caller)
     const stream = new SnapshotStream({ db: this.#db, clock: this.#clock, write, ...limits, isWanted, onReleased })
     if (gone.aborted) stream.destroy()
     else gone.addEventListener('abort', () => stream.destroy(), { once: true })
@@ -41,7 +43,7 @@ export class SnapshotStreams {
   /** The turn may come late and the answer last long: it is for who may read it then. */
   async send(request: FastifyRequest, reply: FastifyReply, write: ChunkWriter): Promise<FastifyReply> {
     const allowed: ChunkWriter = (snapshot) => whileAllowed(request, write(snapshot))
-    const stream = await this.open(allowed, closedSignal(reply.raw))
+    const stream = await this.open(allowed, closedSignal(reply.raw), callerKey(callerOf(request)))
     return reply.header('content-type', JSON_TYPE).send(stream)
   }
 }

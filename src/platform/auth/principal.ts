@@ -37,6 +37,11 @@ export function isSession({ method }: Pick<Principal, 'method'>): boolean {
   return method === 'session' || method === 'cookie'
 }
 
+/** Of whom several requests share what is given to each caller: a person, whatever they sign in with. */
+export function callerKey({ userId, credentialId, kind }: Pick<Principal, 'userId' | 'credentialId' | 'kind'>): string {
+  return userId ?? credentialId ?? kind
+}
+
 /** The one permission check. `admin` passes everything. */
 export function allows(principal: Pick<Principal, 'permissions'>, permission: PermissionName): boolean {
   return principal.permissions.has('admin') || principal.permissions.has(permission)

@@ -1,4 +1,4 @@
-import type { Principal } from '../../platform/auth/principal.ts'
+import { callerKey, type Principal } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import { Turns } from '../../platform/clock/turns.ts'
 import { StreamSlots } from '../../platform/http/answer/stream-slots.ts'
@@ -18,8 +18,8 @@ export class SearchTurns {
   }
 
   /** Settles when it is the caller's turn, whose end the answer tells. Fails for who has `gone` by then. */
-  async take({ userId, credentialId, kind }: Caller, gone: AbortSignal): Promise<() => void> {
-    const endTurn = await this.#ofCaller.take(userId ?? credentialId ?? kind)
+  async take(caller: Caller, gone: AbortSignal): Promise<() => void> {
+    const endTurn = await this.#ofCaller.take(callerKey(caller))
     try {
       const leave = await this.#slots.enter(gone)
       return () => {
