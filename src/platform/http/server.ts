@@ -10,8 +10,8 @@ import { lazyJsonWriter } from './answer/json-writer.ts'
 import { AccessLog } from './connection/access-log.ts'
 import { answerClientError } from './connection/client-error.ts'
 import { trusting } from './connection/forwarded-address.ts'
-import { closeMuteConnections } from './connection/mute-connections.ts'
 import { createNodeServer } from './connection/node-server.ts'
+import { endConnections } from './connection/open-connections.ts'
 import { requestIdFor } from './connection/request-id.ts'
 import { type HttpRequest, HttpResponse, type RouteLabel } from './connection/response.ts'
 import { answerError } from './failure/error-handler.ts'
@@ -72,7 +72,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
 
   server.setNotFoundHandler(unknownRouteHooks(platform, noRoute), () => {})
   server.addHook('preClose', async () => accessLines.close())
-  closeMuteConnections(server, deps.clock)
+  endConnections(server, deps.clock)
   server.addHook('onClose', async () => accessLines.flush())
   platformRoutes(server)
   return server

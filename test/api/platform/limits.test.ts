@@ -138,18 +138,27 @@ test('an answer that has begun and does not go on is an idle connection', async 
   assert.match(await exchange(platform.port, 'GET /begins HTTP/1.1\r\nHost: x\r\n\r\n'), /^HTTP\/1\.1 200 /)
 })
 
-test('an answer that would end with its connection does not look whole when nobody reads it any more', async () => {
-  await using platform = await startPlatform({
-    settings: { idle_timeout: 100 },
-    routes: (server) =>
-      void server.get('/begins', (_request, reply) => {
-        reply.hijack()
-        reply.raw.write('half of it')
-      }),
-  })
-  const socket = connect(platform.port, '127.0.0.1').on('data', () => {})
-  socket.write('GET /begins HTTP/1.0\r\n\r\n')
-  await assert.rejects(once(socket, 'end'), { code: 'ECONNRESET' })
+test('an answer that would end with its connection does not look whole when nobody reads it any more, or the server stops', async () => {
+  const routes = (server: FastifyInstance) =>
+    void server.get('/begins', (_request, reply) => {
+      reply.hijack()
+      reply.raw.write('half of it')
+    })
+  const ask = (port: number) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.write('GET /begins HTTP/1.0\r\n\r\n')
+    return socket
+  }
+  await using unread = await startPlatform({ settings: { idle_timeout: 100 }, routes })
+  await assert.rejects(once(ask(unread.port).resume(), 'end'), { code: 'ECONNRESET' })
+  await using stopped = await startPlatform({ routes })
+  const socket = ask(stopped.port)
+  await once(socket, 'data')
+  const broken = assert.rejects(once(socket, 'end'), { code: 'ECONNRESET' })
+  const clock = new FakeClock()
+  const closed = closeGracefully(stopped.server, clock, 10_000)
+  await clock.advance(10_000)
+  await Promise.all([closed, broken])
 })
 
 function largeRoute(megabytes: number) {
