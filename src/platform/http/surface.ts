@@ -23,6 +23,16 @@ export function pathOf(url: string): string {
   return end === -1 ? url : url.slice(0, end)
 }
 
+/** As the router reads it: what is percent-encoded without need is what it stands for. */
+export function routedPath(url: string): string {
+  const path = pathOf(url)
+  try {
+    return path.includes('%') ? decodeURI(path) : path
+  } catch {
+    return path
+  }
+}
+
 function isUnder(path: string, prefix: string): boolean {
   return path.startsWith(prefix) && (path.length === prefix.length || path[prefix.length] === '/')
 }

@@ -72,6 +72,8 @@ for (const [surface, prefix] of Object.entries(PREFIXES) as [Surface, string][])
     const notAllowed = surface === 'instance' ? 'Method Not Allowed' : 'Method not allowed'
     assert.deepEqual([wrong.status, wrong.body], [405, shape(notAllowed, 12)])
     assert.equal(wrong.response.headers.get('allow'), 'POST, OPTIONS')
+    const encoded405 = await fetch(`${platform.url}${prefix.replace('v', '%76')}/t%68ings`, { method: 'DELETE' })
+    assert.deepEqual([encoded405.status, await encoded405.json()], [405, shape(notAllowed, 12)])
 
     const noJson = await post('{')
     assert.equal(noJson.status, surface === 'knowledge' ? 422 : 400)
@@ -178,6 +180,7 @@ test('requests that the parser refuses are answered in the shape of their path',
       400,
       { detail: 'The Host header is given more than once' },
     ],
+    ['CONNECT example.org:443 HTTP/1.1\r\nHost: example.org:443\r\n\r\n', 501, { error: 'This server is no proxy' }],
     ['\x16\x03\x01\x02\x00\x01\x00', 400, { error: 'The request is not valid HTTP' }],
     [
       'POST /api/v2/things HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',

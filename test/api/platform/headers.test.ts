@@ -18,6 +18,15 @@ function routes(server: FastifyInstance): void {
     cacheControl: 'max-age=300, public',
     handler: async (request) => ({ text: 'x'.repeat(request.params.length) }),
   })
+  operation(server, {
+    ...common,
+    method: 'POST',
+    alsoBy: ['QUERY'],
+    url: '/api/v1/search',
+    operationId: 'Search',
+    schema: { response },
+    handler: async () => ({ text: '' }),
+  })
   server.get('/hijacked', (_request, reply) => {
     reply.hijack()
     reply.raw.writeHead(200, { 'content-type': 'text/plain' })
@@ -94,6 +103,9 @@ test('a preflight is answered for every path below /api, without credentials', a
   assert.equal(response.headers.get('access-control-allow-methods'), 'GET, POST, PUT, PATCH, DELETE, OPTIONS')
   assert.equal(response.headers.get('access-control-allow-headers'), 'x-a, authorization')
   assert.equal(response.headers.get('access-control-max-age'), '7200')
+  const search = await fetch(`${platform.url}/api/v1/search`, { method: 'OPTIONS', headers })
+  const methods = 'GET, POST, PUT, PATCH, DELETE, QUERY, OPTIONS'
+  assert.equal(search.headers.get('access-control-allow-methods'), methods, 'where it is served')
   const plain = await fetch(`${platform.url}/livez`, { method: 'OPTIONS' })
   assert.deepEqual([plain.status, plain.headers.get('allow')], [204, 'GET, HEAD, OPTIONS'])
 })

@@ -2,7 +2,9 @@
  * Requests that the parser refuses never reach a route: broken syntax, too large a head, too slow. The answer is
  * written to the socket by hand, in the shape of the path as far as it can be read.
  */
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { AppError } from '../../errors/app-error.ts'
 import { newId } from '../../ids/uuid.ts'
 import { errorAnswer } from '../failure/error-shapes.ts'
@@ -17,12 +19,6 @@ interface ParserError extends Error {
   bytesParsed?: number
 }
 
-const REASONS: Record<number, string> = {
-  400: 'Bad Request',
-  408: 'Request Timeout',
-  414: 'URI Too Long',
-  431: 'Request Header Fields Too Large',
-}
 const REQUEST_LINE = /^[A-Z]{1,20} (\/[^\s]*)/
 
 /** Connections whose request has its answer while the rest of its body still comes: they get no second one. */
@@ -40,16 +36,22 @@ export function answerClientError(error: ParserError, socket: Socket): void {
   if (current?.headersSent) return void socket.destroy()
   // When the head has arrived and the body is late, the request knows its address; else the refused bytes may show it.
   const line = error.rawPacket?.toString('latin1', 0, 4096) ?? ''
-  socket.end(rawAnswer(error, pathOf(current?.req.url ?? REQUEST_LINE.exec(line)?.[1] ?? '')))
+  socket.end(rawAnswer(toClientError(error), pathOf(current?.req.url ?? REQUEST_LINE.exec(line)?.[1] ?? '')))
   socket.destroySoon()
 }
 
-function rawAnswer(error: ParserError, path: string): string {
+/** Node takes a request for a tunnel out of the others, and hands its connection over with nobody who hears of errors. */
+export function refuseTunnel(_request: IncomingMessage, socket: Duplex): void {
+  socket.on('error', () => {})
+  socket.end(rawAnswer(new AppError('unimplemented', 'This server is no proxy'), ''), () => socket.destroy())
+}
+
+function rawAnswer(error: AppError, path: string): string {
   const requestId = newId()
-  const { status, headers, body } = errorAnswer(surfaceOf(path), toClientError(error), requestId)
+  const { status, headers, body } = errorAnswer(surfaceOf(path), error, requestId)
   const text = JSON.stringify(body)
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${status} ${REASONS[status]}\r\n${isSharedAcrossOrigins(path) ? CORS_HEADERS : PLAIN_HEADERS}${lines.join('')}x-request-id: ${requestId}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${isSharedAcrossOrigins(path) ? CORS_HEADERS : PLAIN_HEADERS}${lines.join('')}x-request-id: ${requestId}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(text)}\r\nconnection: close\r\n\r\n${text}`
 }
 
 function toClientError(error: ParserError): AppError {

@@ -25,8 +25,13 @@ export function isSharedAcrossOrigins(path: string): boolean {
   return path.startsWith('/api/') || path.startsWith('/.well-known/') || path.startsWith('/nodeinfo')
 }
 
-export function preflightHeaders(path: string, askedHeaders: string | undefined): Record<string, string> {
-  const methods = path.startsWith('/api/') ? 'GET, POST, PUT, PATCH, DELETE, OPTIONS' : 'GET'
+export function preflightHeaders(
+  path: string,
+  askedHeaders: string | undefined,
+  isAlsoByQuery: boolean,
+): Record<string, string> {
+  const all = `GET, POST, PUT, PATCH, DELETE, ${isAlsoByQuery ? 'QUERY, ' : ''}OPTIONS`
+  const methods = path.startsWith('/api/') ? all : 'GET'
   const headers: Record<string, string> = { 'access-control-allow-methods': methods, 'access-control-max-age': '7200' }
   if (askedHeaders !== undefined && /^[\w!#$%&'*+.^`|~, -]{1,2000}$/.test(askedHeaders)) {
     headers['access-control-allow-headers'] = askedHeaders

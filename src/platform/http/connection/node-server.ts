@@ -7,6 +7,7 @@ import { errorAnswer } from '../failure/error-shapes.ts'
 import type { HttpSettings, Shortcut } from '../platform.ts'
 import { pathOf, surfaceOf } from '../surface.ts'
 import type { AccessLog } from './access-log.ts'
+import { refuseTunnel } from './client-error.ts'
 import { CORS_HEADERS, isSharedAcrossOrigins, PLAIN_HEADERS } from './header-blocks.ts'
 import { PipelinedRequests } from './pipelined-requests.ts'
 import { requestIdFor } from './request-id.ts'
@@ -75,6 +76,7 @@ export function createNodeServer(
   // Beyond the count Node drops headers in silence; the size of the head bounds them already.
   server.maxHeadersCount = 0
   server.on('checkExpectation', onRequest)
+  server.on('connect', refuseTunnel)
   answerHalfClosed(server)
   return server as unknown as Server
 }

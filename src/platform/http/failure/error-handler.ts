@@ -5,7 +5,7 @@ import type { Logger } from '../../logging/logger.ts'
 import { JSON_TYPE, VENDOR_TYPE, wantsVendorType } from '../answer/send-hook.ts'
 import { answeredEarly } from '../connection/client-error.ts'
 import type { HttpPlatform } from '../platform.ts'
-import { pathOf, type Surface, surfaceOf } from '../surface.ts'
+import { routedPath, type Surface, surfaceOf } from '../surface.ts'
 import { type ErrorAnswer, errorAnswer } from './error-shapes.ts'
 import { toAppError } from './to-app-error.ts'
 
@@ -46,7 +46,7 @@ export function errorDocument(platform: HttpPlatform, error: unknown, request: F
 }
 
 function surfaceFor({ routeOptions, raw }: FastifyRequest): Surface {
-  return routeOptions.config?.operation?.surface ?? surfaceOf(pathOf(raw.url ?? '/'))
+  return routeOptions.config?.operation?.surface ?? surfaceOf(routedPath(raw.url ?? '/'))
 }
 
 function logFailure(log: Logger, error: AppError, requestId: string, operation: string | undefined): void {

@@ -5,7 +5,7 @@ import { HttpResponse, type RouteLabel } from '../connection/response.ts'
 import { applyVerdict, spendsOf } from '../entry/rate-rules.ts'
 import { rateRulesOf } from '../operation.ts'
 import type { HttpPlatform, PathEntry } from '../platform.ts'
-import { pathOf, surfaceOf } from '../surface.ts'
+import { routedPath, surfaceOf } from '../surface.ts'
 
 /** Requests that match no route: a preflight, a question for the methods, a wrong method, or no such path. */
 export async function answerUnknownRoute(
@@ -15,7 +15,7 @@ export async function answerUnknownRoute(
   reply: FastifyReply,
 ): Promise<void> {
   if (reply.raw instanceof HttpResponse) reply.raw.label = label
-  const path = pathOf(request.raw.url ?? '/')
+  const path = routedPath(request.raw.url ?? '/')
   const entry = platform.paths.find(path)
   if (request.method === 'OPTIONS' && answerOptions(path, entry, request, reply)) return
   await countUnknown(platform, path, entry, request, reply)
@@ -26,8 +26,10 @@ export async function answerUnknownRoute(
 function answerOptions(path: string, entry: PathEntry | null, request: FastifyRequest, reply: FastifyReply): boolean {
   const isPreflight = isSharedAcrossOrigins(path) && request.headers['access-control-request-method'] !== undefined
   if (!isPreflight && entry === null) return false
-  if (isPreflight)
-    reply.headers(preflightHeaders(path, request.headers['access-control-request-headers'] as string | undefined))
+  if (isPreflight) {
+    const asked = request.headers['access-control-request-headers'] as string | undefined
+    reply.headers(preflightHeaders(path, asked, entry?.has('QUERY') ?? false))
+  }
   if (entry !== null) reply.header('allow', allowedMethods(entry))
   reply.code(204).send()
   return true
