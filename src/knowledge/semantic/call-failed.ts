@@ -3,6 +3,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 export interface CallFailure {
   isTransient: boolean
   mayBeOfTexts?: boolean
+  isOfRate?: boolean
   retryAfterMs?: number | undefined
   cause?: unknown
 }
@@ -13,6 +14,8 @@ export class CallFailed extends AppError {
   readonly isTransient: boolean
   /** There was an answer, and one to other texts may be another. */
   readonly mayBeOfTexts: boolean
+  /** Too much was asked for in too short a time, which is the same for every text. */
+  readonly isOfRate: boolean
   readonly retryAfterMs: number | undefined
 
   constructor(message: string, options: CallFailure) {
@@ -20,6 +23,7 @@ export class CallFailed extends AppError {
     this.name = 'CallFailed'
     this.isTransient = options.isTransient
     this.mayBeOfTexts = options.mayBeOfTexts ?? false
+    this.isOfRate = options.isOfRate ?? false
     this.retryAfterMs = options.retryAfterMs
   }
 }

@@ -31,7 +31,7 @@ const MOST_VECTOR_BYTES = 220_000
 const MOST_OTHER_BYTES = 1_000_000
 const LONGEST_REASON = 200
 const LONGEST_WAIT_MS = 3_600_000
-// Whatever the texts are: the service is away, or took too long behind its gateway.
+// Whatever the texts are, as a rule: the service is away, or took too long behind its gateway.
 const BUSY_STATUSES = new Set([503, 504])
 
 /** One request for vectors. Neither the key nor the path, which may hold one, is ever part of a message. */
@@ -99,6 +99,7 @@ export class EmbeddingCall {
       return new CallFailed(`${this.who} answered ${status}${reason}`, {
         isTransient: true,
         mayBeOfTexts,
+        isOfRate: status === 429,
         retryAfterMs,
       })
     }

@@ -17,6 +17,8 @@ export interface EmbedContext {
   provider: EmbeddingProvider
   thread: EmbedThread
   signal?: AbortSignal
+  /** These notes failed again and again: what sounds as if it were about the provider may be about one of them. */
+  isStuck?: boolean
 }
 
 /** Chunks and vectors of notes. Where some texts are refused, the other notes do not suffer for it. */
@@ -24,7 +26,7 @@ export async function embedNotes(context: EmbedContext, works: readonly NoteWork
   try {
     return await embedTogether(context, works)
   } catch (error) {
-    if (!mayBeOfTexts(error)) throw error
+    if (!mayBeOfTexts(context, error)) throw error
     await tryAnother(context, error)
     if (works.length === 1) return [await refused(context, works[0] as NoteWork, error)]
   }
@@ -63,8 +65,9 @@ function cut(plans: readonly NotePlan[], joined: Uint8Array, dimensions: number)
   })
 }
 
-function mayBeOfTexts(error: unknown): error is Error {
-  if (error instanceof CallFailed) return error.mayBeOfTexts
+function mayBeOfTexts({ isStuck }: Pick<EmbedContext, 'isStuck'>, error: unknown): error is Error {
+  if (error instanceof CallFailed)
+    return error.mayBeOfTexts || (isStuck === true && error.isTransient && !error.isOfRate)
   return error instanceof TextRefused || error instanceof ThreadDied
 }
 
@@ -88,7 +91,7 @@ async function withoutNew(thread: EmbedThread, work: NoteWork): Promise<NotePlan
     const plan = plans[0] as NotePlan
     return { ...plan, chunks: plan.chunks - plan.added.length, fingerprint: '', added: [], texts: [] }
   } catch (error) {
-    if (!mayBeOfTexts(error)) throw error
+    if (!mayBeOfTexts({}, error)) throw error
     return planRemoval(work.noteId, work.stored)
   }
 }

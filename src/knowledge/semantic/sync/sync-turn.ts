@@ -54,6 +54,8 @@ const PER_CHUNK = 100
 const VECTORS_AT_ONCE = 256
 const LOST_NOTES = 1_000
 
+// Some minutes, with the pauses between them: a service that restarts is back by then.
+const STUCK_AFTER = 8
 const MOST_ATTEMPTS = 5
 const NOTE_BACKOFF: Backoff = { initialMs: 10_000, maxMs: 3_600_000, coefficient: 6, jitter: 0.2 }
 const LONGEST_ERROR = 500
@@ -64,7 +66,8 @@ export async function syncTurn(context: TurnContext, key: SyncKey, state: SyncSt
   if (batch.to === state.synced_seq && batch.removals.length === 0 && batch.works.length === 0) {
     return { synced: state.synced_seq, hadWork: false }
   }
-  const embedded = batch.works.length === 0 ? [] : await ofProvider(embedNotes(context, batch.works))
+  const isStuck = batch.isAgain || state.failures >= STUCK_AFTER
+  const embedded = batch.works.length === 0 ? [] : await ofProvider(embedNotes({ ...context, isStuck }, batch.works))
   const notes = [...batch.removals, ...embedded]
   const synced = await writeNotes(context, key, state, batch, notes)
   return { synced, hadWork: true }
@@ -74,6 +77,8 @@ interface Batch {
   to: number
   /** Everything is embedded anew with it. */
   isForcedEnd: boolean
+  /** These failed before, each by itself. */
+  isAgain: boolean
   works: NoteWork[]
   removals: EmbeddedNote[]
   fingerprints: Map<number, string>
@@ -109,7 +114,8 @@ function readBatch({ db, clock, hasLost }: TurnContext, key: SyncKey, state: Syn
       .filter((id) => !kept.has(id))
       .map((id) => ({ plan: planRemoval(id, stored.get(id) ?? []), vectors: [], refusal: null }))
     const fingerprints = await fingerprintsOf(snapshot, key, ids)
-    return { to, isForcedEnd, works, removals, fingerprints, others: await otherModels(snapshot, key) }
+    const isAgain = changed.length === 0
+    return { to, isForcedEnd, isAgain, works, removals, fingerprints, others: await otherModels(snapshot, key) }
   })
 }
 

@@ -289,7 +289,7 @@ export class NoteVectorSync implements VectorSync {
         return await this.#finish(key, signal)
       }
       if (synced === undefined) this.#claims.delete(key.projectId)
-      else state.synced_seq = synced
+      else Object.assign(state, { synced_seq: synced, failures: 0 })
     } catch (error) {
       if (hurry.aborted) return 'failed'
       if (!(error instanceof ProviderFailed)) throw error
