@@ -1,12 +1,13 @@
 /** A database that is shared: with another program, or with another installation in a schema of its own. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { sql } from 'kysely'
 import pg from 'pg'
 import { createBackup } from '../../src/platform/backup/backup.ts'
 import { restoreBackup } from '../../src/platform/backup/restore.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { migrate, schemaVersion } from '../../src/platform/storage/migrate.ts'
-import { MIGRATIONS } from '../../src/platform/storage/migrations/index.ts'
+import { MIGRATIONS, type Migration } from '../../src/platform/storage/migrations/index.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
 import { postgresUnavailable } from '../support/postgres.ts'
 import { createDatabase } from '../support/postgres-database.ts'
@@ -63,5 +64,31 @@ describe('a PostgreSQL database that is shared', { skip }, () => {
     await source.close()
     const restored = await restoreBackup({ file, dataDir, databaseUrl: urlOf('My-Notes'), ...options })
     assert.equal(restored.schema, MIGRATIONS.length)
+  })
+
+  test('a backup is restored into empty tables behind an empty schema, in whatever order rows refer to each other', async () => {
+    const urlOf = await databaseWith('create schema "empty"')
+    const circle: Migration = {
+      name: 'circle',
+      async up(db) {
+        await sql`create table crews (id text primary key)`.execute(db)
+        await sql`create table mates (id text primary key, crew_id text references crews (id))`.execute(db)
+        await sql`alter table crews add column lead_id text references mates (id)`.execute(db)
+      },
+    }
+    const migrations = [...MIGRATIONS, circle]
+    const [dataDir, file] = [tempDir(), `${tempDir()}/backup.gz`]
+    await using source = await openDatabase({ dataDir, ...options })
+    await migrate(source, { ...options, migrations })
+    await source.write(async (tx) => {
+      await sql`insert into crews (id) values ('c')`.execute(tx.query)
+      await sql`insert into mates values ('m', 'c')`.execute(tx.query)
+      await sql`update crews set lead_id = 'm'`.execute(tx.query)
+    })
+    await createBackup({ db: source, clock: options.clock, file, format: 'dump', migrations })
+    await using target = await openAt(urlOf())
+    await migrate(target, { ...options, migrations })
+    const { rows } = await restoreBackup({ file, dataDir, databaseUrl: urlOf('empty'), ...options, migrations })
+    assert.deepEqual([rows.crews, rows.mates], [1, 1])
   })
 })

@@ -12,8 +12,7 @@ export async function deferCircles(tx: Transaction, tables: readonly CatalogTabl
     from pg_constraint
     join pg_class child on child.oid = conrelid
     join pg_class parent on parent.oid = confrelid
-    join pg_namespace on pg_namespace.oid = child.relnamespace
-    where contype = 'f' and not condeferrable and nspname = current_schema()
+    where contype = 'f' and not condeferrable and pg_table_is_visible(child.oid)
   `.execute(tx.query)
   const place = new Map(tables.map(({ name }, index) => [name, index]))
   const backward = rows.filter(({ child, parent }) => {
