@@ -73,7 +73,7 @@ export interface App extends AsyncDisposable {
   readonly url: string
   /** `HOST:PORT`, of IPv6 `[HOST]:PORT`. */
   readonly grpcAddress: string
-  /** A secret for the terminal: where the first administrator chooses a password. In `serve`, until that was done. */
+  /** A secret for the terminal: where the first administrator chooses a password. In `serve`, until that was done, where people sign in so. */
   readonly setupLink: string | null
   /**
    * The settings were read again. Those of the instance hold at once; answers the other sections that differ from what the
@@ -101,7 +101,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   starting.defer(async () => void (await stopWorkers()))
 
   // Not on the first start alone: that one may have failed before it could say it, on a port in use for instance.
-  const setupLink = mode === 'serve' ? await mintSetupLink(db, clock, server.platform.origin()) : null
+  const hasPasswords = mode === 'serve' && settings.users.login_methods.includes('password')
+  const setupLink = hasPasswords ? await mintSetupLink(db, clock, server.platform.origin()) : null
 
   const running = starting.move()
   let stopped: Promise<boolean> | undefined

@@ -75,13 +75,14 @@ describe('pages behind links', () => {
     }
   })
 
-  test('the pages ask for the password length that the settings want, and for none where there are no passwords', async () => {
+  test('the pages ask for the password length that the settings want, and for none where there are no passwords; nor is there a link to choose one', async () => {
     const settings = { COMMONPLACE_USERS__PASSWORD_MIN_LENGTH: '17', COMMONPLACE_USERS__LOGIN_METHODS: '["oidc"]' }
-    await using other = await startServer({ mode: 'dev', env: settings })
+    await using other = await startServer({ mode: 'serve', env: settings })
     const anybody = client(other, 'none')
     assert.match((await anybody.get('/reset-password', 200)).text, /data-shortest="17".*At least 17 characters/s)
     assert.doesNotMatch((await anybody.get('/invite', 200)).text, /type="password"|data-shortest/)
-    assert.match(other.output(), /warn +users +users\.login_methods names oidc, which this version does not have/)
+    assert.match(other.output(), /warn.*users\.login_methods names oidc, which this version does not have/)
+    assert.doesNotMatch(other.output(), /\/setup#token/)
   })
 })
 
