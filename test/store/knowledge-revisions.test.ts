@@ -84,6 +84,12 @@ eachDatabase('past versions of notes', (context) => {
         Array.from({ length: 31 }, (_, index) => `${index}`.repeat(200)),
       )
     }
+    await readBack(
+      db,
+      project,
+      4,
+      ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(1_100_000)),
+    )
     const deleted = await db.write(async (tx) => {
       const counts: number[] = []
       const change: typeof tx.change = async (statement, input) => {
@@ -91,10 +97,10 @@ eachDatabase('past versions of notes', (context) => {
         counts.push(count)
         return count
       }
-      await deleteRevisions({ engine: tx.engine, query: tx.query, change } as typeof tx, [1, 3])
+      await deleteRevisions({ engine: tx.engine, query: tx.query, change } as typeof tx, [1, 3, 4])
       return counts
     })
-    if (db.engine === 'sqlite') assert.deepEqual(deleted, [20, 20, 20, 0])
+    if (db.engine === 'sqlite') assert.deepEqual(deleted, [20, 20, 20, 1, 1, 1, 0])
     const left = await db.query.selectFrom('note_revisions').select('note_id').execute()
     assert.deepEqual(
       left.map(({ note_id: id }) => id),

@@ -154,21 +154,26 @@ export async function findRevision(
   return { ...revision, content }
 }
 
-// Each may have two million characters, and SQLite takes all that one statement deletes away in one go.
+// Each may have two million characters, and SQLite takes all that one statement deletes away in one go: of those one at a time.
 const DELETED_AT_ONCE = 20
+const DELETED_BYTES = 2_000_000
 
 const deleteSome = statement<{ noteIds: string }>(
   (_query, p) => sql`
     delete from note_revisions where (note_id, version) in (
-      select note_id, version from note_revisions where note_id in ${numbersIn('sqlite', p('noteIds'))}
-      limit ${sql.lit(DELETED_AT_ONCE)})`,
+      select note_id, version from (
+        select note_id, version, row_number() over place as number, sum(size) over place as bytes from (
+          select note_id, version, octet_length(content) as size from note_revisions where note_id in ${numbersIn('sqlite', p('noteIds'))}
+          order by note_id, version limit ${sql.lit(DELETED_AT_ONCE)})
+        window place as (order by note_id, version))
+      where number = 1 or bytes <= ${sql.lit(DELETED_BYTES)})`,
 )
 
 export async function deleteRevisions(tx: Transaction, noteIds: readonly number[]): Promise<void> {
   if (noteIds.length === 0) return
   if (tx.engine === 'sqlite') {
     const ids = JSON.stringify(noteIds)
-    while ((await tx.change(deleteSome, { noteIds: ids })) === DELETED_AT_ONCE);
+    while ((await tx.change(deleteSome, { noteIds: ids })) > 0);
   } else await tx.query.deleteFrom('note_revisions').where('note_id', 'in', noteIds).execute()
 }
 
