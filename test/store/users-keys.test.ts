@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import type { PermissionName } from '../../src/platform/auth/permissions.ts'
 import type { Principal } from '../../src/platform/auth/principal.ts'
 import { MICROS_PER_SECOND } from '../../src/platform/clock/clock.ts'
@@ -33,7 +34,8 @@ function only(identity: Pick<Identity, 'operator'>, ...permissions: PermissionNa
 
 eachDatabase('keys and tokens', ({ open }) => {
   test('lists are in the same order on every engine, of one owner or of all', async () => {
-    const { operator, users, credentials, keys, administratorId } = await world(await open())
+    const db = await open()
+    const { operator, users, credentials, keys, apiKeys, administratorId } = await world(db)
     const ada = await users.create(operator, { email: 'ada@example.org', vouchedFor: true })
     for (const name of ['É', 'b', 'A_', 'a b']) {
       await credentials.createApplicationKey(operator, { userId: ada.id, name, scopes: null })
@@ -47,6 +49,17 @@ eachDatabase('keys and tokens', ({ open }) => {
     assert.deepEqual(await list('name', true), { names: ['É', 'b', 'A_'], total: 4, filtered: 4 })
     assert.deepEqual(await list('created_at', true), { names: ['a b', 'A_', 'b'], total: 4, filtered: 4 })
     assert.deepEqual(await list('name', false, ' é '), { names: ['É'], total: 4, filtered: 1 })
+    for (const name of ['one', 'b', 'A_']) await credentials.createApiKey(operator, { name })
+    for (const table of ['application_keys', 'api_keys'] as const) {
+      await db.write((tx) => sql`update ${sql.table(table)} set last4 = replace(name, 'É', 'B')`.execute(tx.query))
+    }
+    assert.deepEqual((await list('last4', false)).names, ['A_', 'É', 'a b'])
+    const byLast4 = { page: { size: 9, number: 0 }, sort: { field: 'last4', descending: true } } as const
+    const { items } = await apiKeys.list(operator, byLast4)
+    assert.deepEqual(
+      items.map(({ last4 }) => last4),
+      ['one', 'b', 'First administrator', 'A_'],
+    )
     const everything = { page: { size: 10, number: 0 }, sort: { field: 'name', descending: false } } as const
     assert.equal((await keys.list(operator, null, everything)).total, 5)
     assert.equal((await keys.list(operator, administratorId, everything)).total, 1)

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import { byteOrder } from '../../platform/storage/byte-order.ts'
 import type { Engine } from '../../platform/storage/engine.ts'
 import { prefixEnd } from './code-points.ts'
 import type { CompareOperator, Comparison, Condition, Value } from './condition.ts'
@@ -223,10 +224,7 @@ class ConditionCompiler {
   #compare(place: Place, operator: CompareOperator, value: Value): Sql {
     if (value === null) return FALSE
     const isOrdered = operator !== '=' && operator !== '!='
-    const left =
-      isOrdered && typeof value === 'string' && this.#engine === 'postgres'
-        ? sql`${place.value} collate "C"`
-        : place.value
+    const left = isOrdered && typeof value === 'string' ? byteOrder(this.#engine, place.value) : place.value
     return sql`${left} ${sql.raw(operator === '!=' ? '<>' : operator)} ${this.#bound(place, value)}`
   }
 

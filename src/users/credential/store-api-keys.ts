@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely'
 import type { OrganizationId } from '../../platform/auth/principal.ts'
 import type { MintedSecret } from '../../platform/auth/secrets.ts'
 import type { ApiKeysTable } from '../../platform/auth/tables.ts'
+import { byteOrder } from '../../platform/storage/byte-order.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import type { ListCounts, Page, Sort } from '../page.ts'
 import { containsText } from '../store-name-filter.ts'
@@ -63,13 +64,18 @@ export async function listApiKeys(
   const direction = sort.descending ? 'desc' : 'asc'
   const rows = await matching
     .selectAll()
-    .orderBy(sort.field === 'name' ? 'name_key' : sort.field, direction)
+    .orderBy(sortKey(reader, sort.field), direction)
     .orderBy('created_at', direction)
     .orderBy('id', direction)
     .limit(page.size)
     .offset(offset)
     .execute()
   return { items: rows.map(toApiKey), total, filtered }
+}
+
+function sortKey({ engine }: Reader, field: ApiKeySort) {
+  if (field === 'last4') return byteOrder(engine, sql.ref('last4'))
+  return sql.ref(field === 'name' ? 'name_key' : field)
 }
 
 export async function updateApiKey(tx: Transaction, key: ApiKey): Promise<void> {

@@ -3,6 +3,7 @@ import type { PermissionName } from '../../platform/auth/permissions.ts'
 import type { OrganizationId, UserId } from '../../platform/auth/principal.ts'
 import type { MintedSecret, MintedToken } from '../../platform/auth/secrets.ts'
 import type { AccessTokensTable } from '../../platform/auth/tables.ts'
+import { byteOrder } from '../../platform/storage/byte-order.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import type { ListCounts, Page, Sort } from '../page.ts'
 import { containsText } from '../store-name-filter.ts'
@@ -72,13 +73,17 @@ export async function listOwned<T extends OwnedCredentialTable>(
   const direction = sort.descending ? 'desc' : 'asc'
   const rows = await matching
     .selectAll('c')
-    .orderBy(SORT_KEYS[sort.field], direction)
+    .orderBy(sortKey(reader, sort.field), direction)
     .orderBy('c.created_at', direction)
     .orderBy('c.id', direction)
     .limit(page.size)
     .offset(offset)
     .execute()
   return { items: rows.map((row) => toOwned(table, row)), total, filtered }
+}
+
+function sortKey({ engine }: Reader, field: OwnedSort) {
+  return field === 'last4' ? byteOrder(engine, SORT_KEYS.last4) : SORT_KEYS[field]
 }
 
 const SORT_KEYS = {
