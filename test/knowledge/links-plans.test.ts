@@ -69,7 +69,7 @@ eachDatabase('plans of links', ({ open }) => {
     assert.doesNotMatch(plan ?? '', /USE TEMP B-TREE/)
   })
 
-  test('names are looked up and relations bound one by one, also in tables that nothing is known of', async () => {
+  test('names and relations are looked up one by one and bound together, also in tables that nothing is known of', async () => {
     const notes = await LinkedNotes.open(await open())
     const body = Array.from({ length: 5_000 }, (_, at) => `[[Other ${at}]]`).join('\n')
     const note = await notes.add({ path: 'a/Target.md', body: `[[Target]]\n${body}` })
@@ -79,9 +79,13 @@ eachDatabase('plans of links', ({ open }) => {
       await boundRelations(watched.reader, note.id, -1)
       const { writer, statements } = watchedWriter(tx)
       const binder = new RelationBinder(writer)
-      for (const position of [1, 2]) await binder.bind([{ from_id: note.id, position, to_id: note.id, anchor: null }])
+      for (const first of [1, 3]) {
+        await binder.bind(
+          [first, first + 1].map((position) => ({ from_id: note.id, position, to_id: note.id, anchor: null })),
+        )
+      }
       await binder.end()
-      // What repeats another is looked for once, however many are bound.
+      // Those of a batch are bound together, and what repeats another is looked for once, however many are bound.
       assert.equal(statements.length, 3)
       for (const statement of [...watched.statements, ...statements]) {
         const plan = await planOf(tx, statement)

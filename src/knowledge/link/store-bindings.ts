@@ -20,12 +20,18 @@ const bindRows = statement<{ rows: string }>(
     where from_id = list.value ->> 0 and position = list.value ->> 1`,
 )
 
-const bindRow = statement<Binding>((query, p) =>
-  query
-    .updateTable('relations')
-    .set({ to_id: p('to_id'), anchor: p('anchor') })
-    .where('from_id', '=', p('from_id'))
-    .where('position', '=', p('position')),
+// All that reach the same place. Each is looked for by itself: see below.
+const bindAlike = statement<{ toId: number; anchor: string | null; places: string }>(
+  (_query, p) => sql`
+    update relations set to_id = ${p('toId')}, anchor = ${p('anchor')} where ctid = any(array(
+      select found.place
+      from (
+        select (value ->> 0)::bigint as source, (value ->> 1)::integer as position
+        from json_array_elements(${p('places')}::json)
+      ) link cross join lateral (
+        select r.ctid as place from relations r
+        where r.from_id = link.source and r.position = link.position offset 0
+      ) found))`,
 )
 
 // The first relation of a type stays the one that is shown, wherever in the document those bound later stand.
@@ -123,7 +129,14 @@ export class RelationBinder {
     if (tx.engine === 'sqlite') {
       const rows = bindings.map(({ from_id, position, to_id, anchor }) => [from_id, position, to_id, anchor])
       await tx.send(bindRows, { rows: JSON.stringify(rows) })
-    } else for (const binding of bindings) await tx.send(bindRow, binding)
+    } else {
+      // One by one, a hundred thousand of them took half a minute, in which all other changes of the project wait.
+      for (const alike of Map.groupBy(bindings, ({ to_id, anchor }) => JSON.stringify([to_id, anchor])).values()) {
+        const [{ to_id: toId, anchor }] = alike as [Binding]
+        const places = JSON.stringify(alike.map(({ from_id, position }) => [from_id, position]))
+        await tx.send(bindAlike, { toId, anchor, places })
+      }
+    }
     for (const { from_id, to_id } of bindings) this.#count(from_id, to_id)
     touchNotes(
       tx,
