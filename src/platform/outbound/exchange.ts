@@ -94,13 +94,10 @@ export class Exchange implements Carried {
   }
 
   onRefused(error: Error): void {
-    if (this.#hasLeft) return
-    if (this.#wasRefused || this.connection === null) {
-      this.onResponseError(null, error)
-      return
-    }
+    const isSecond = this.#wasRefused
     this.#wasRefused = true
-    this.onUnsent()
+    if (isSecond) this.onResponseError(null, error)
+    else this.onUnsent()
   }
 
   onUnsent(): void {

@@ -64,7 +64,7 @@ export class Http1Carrier implements Carrier, AnswerListener {
   }
 
   write(): void {
-    if (this.#carried === null || this.#isWritten || this.#isClosed) return
+    if (this.#carried === null) return
     if (this.#carried.isLate) {
       this.#carried.onLate()
       return
@@ -86,8 +86,7 @@ export class Http1Carrier implements Carrier, AnswerListener {
   }
 
   onHead(head: AnswerHead): void {
-    if (head.keepsMs === 0) this.#close()
-    else this.#keepFor(head.keepsMs)
+    this.#keepFor(head.keepsMs)
     const { status, headers, statusText } = head
     this.#carried?.onResponseStart(null, status, headers, statusText)
   }
