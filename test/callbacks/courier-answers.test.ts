@@ -128,12 +128,14 @@ test('what is no answer is worth another try, and says what was wrong', async (t
     'chunks without end': (socket) =>
       socket.end('HTTP/1.1 404 Not Found\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n'),
   }
+  const BEGUN = ['broken chunks', 'reset within the body', 'less than it promised', 'chunks without end']
   for (const [name, onRequest] of Object.entries(broken)) {
     await t.test(name, async () => {
-      const { verdict } = await answeredWith(onRequest)
+      const { verdict, statusCode } = await answeredWith(onRequest)
       assert.equal(verdict.result, 'retryable')
       assert.equal(verdict.label, 'unknown-error')
       assert.notEqual(verdict.message, '')
+      assert.equal(statusCode, BEGUN.includes(name) ? 404 : null)
     })
   }
 })
@@ -146,6 +148,19 @@ test('more than it promised is the next answer to nobody: the connection is drop
   t.after(() => courier.close())
   assert.equal((await courier.deliver(deliveryTo(receiver.url))).verdict.result, 'success')
   await (await receiver.connections.next()).closed
+  assert.equal((await courier.deliver(deliveryTo(receiver.url))).verdict.result, 'success')
+})
+
+test('an answer that comes unasked while nothing is under way is none to the next request: the connection is dropped', async (t) => {
+  await using receiver = await startRawReceiver((socket) =>
+    socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n'),
+  )
+  const courier = new Courier({ clock, keepAliveMs: LONG_MS })
+  t.after(() => courier.close())
+  assert.equal((await courier.deliver(deliveryTo(receiver.url))).verdict.result, 'success')
+  const { socket, closed } = await receiver.connections.next()
+  socket.write('HTTP/1.1 500 No\r\ncontent-length: 0\r\n\r\n')
+  await closed
   assert.equal((await courier.deliver(deliveryTo(receiver.url))).verdict.result, 'success')
 })
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { constants, createSecureServer, type ServerHttp2Stream } from 'node:http2'
-import type { AddressInfo, Socket } from 'node:net'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { Courier } from '../../src/callbacks/destination/send/courier.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
@@ -84,4 +84,27 @@ test('an answer before a small body was read leaves the HTTP/2 connection as it 
     assert.equal(verdict.message, 'handler error (NOT_FOUND)')
   }
   assert.equal(receiver.sockets.length, 1)
+})
+
+test('an HTTP/1.1 connection that was answered before the request was sent takes no other one', async (t) => {
+  const sockets: Socket[] = []
+  // Reads nothing.
+  const server = createServer((socket) => {
+    sockets.push(socket.on('error', () => {}))
+    socket.write('HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n')
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const courier = new Courier({ clock: new SystemClock() })
+  t.after(() => courier.close())
+  t.after(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  // More than the system takes from a sender whom nobody reads.
+  const body = Buffer.alloc(32 * 1024 * 1024)
+  for (const count of [1, 2]) {
+    assert.equal((await courier.deliver(deliveryTo(url, { body }))).statusCode, 404)
+    assert.equal(sockets.length, count)
+  }
 })

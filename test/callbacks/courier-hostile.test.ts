@@ -256,3 +256,21 @@ test('requests that an HTTP/2 receiver has not looked at when it ends the connec
   for (const { verdict } of deliveries) assert.equal(verdict.result, 'success', verdict.message)
   assert.equal(deliveries.filter(({ statusCode }) => statusCode === 201).length, 1, 'what was seen is not sent again')
 })
+
+test('a request that an HTTP/2 receiver had looked at when it ended the connection with an error is not sent twice', async (t) => {
+  const INTERNAL_ERROR = 2
+  const server = createSecureServer(certificate)
+  let count = 0
+  server.on('stream', (stream) => {
+    stream.on('error', () => {})
+    count++
+    stream.session?.goaway(INTERNAL_ERROR, stream.id)
+  })
+  const { port } = await listen(server)
+  t.after(() => server.close())
+  const courier = new Courier({ clock: new SystemClock(), extraCa: [authority.cert] })
+  t.after(() => courier.close())
+  const { verdict } = await courier.deliver(deliveryTo(`https://127.0.0.1:${port}/`))
+  assert.equal(verdict.result, 'retryable')
+  assert.equal(count, 1)
+})

@@ -5,9 +5,13 @@ import { Courier } from '../../src/callbacks/destination/send/courier.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { deliveryTo } from '../support/receivers/delivery-to.ts'
+import { startRawReceiver } from '../support/receivers/raw-receiver.ts'
 import { socketClosed, startReceiver } from '../support/receivers/receiver.ts'
 
 const clock = new SystemClock()
+const NO_LENGTH = 'content-length: 0\r\n\r\n'
+const NO_BODY = `HTTP/1.1 200 OK\r\n${NO_LENGTH}`
+const KEEPS = 'HTTP/1.1 200 OK\r\nkeep-alive: timeout='
 
 test('delivers method, path, headers and bytes as they are, and tells where they went', async (t) => {
   await using receiver = await startReceiver({ answer: { status: 201, body: 'thank you' } })
@@ -99,13 +103,29 @@ test('a connection is not used for longer than a minute', async (t) => {
   )
 })
 
-test('an idle connection is closed', async (t) => {
-  await using receiver = await startReceiver({ answer: { headers: { connection: 'keep-alive', 'keep-alive': '' } } })
+test('an idle connection is closed, also one that the receiver would keep for ever', async (t) => {
+  await using receiver = await startRawReceiver((socket) => socket.write(NO_BODY))
   const courier = new Courier({ clock, keepAliveMs: 1 })
   t.after(() => courier.close())
   await courier.deliver(deliveryTo(receiver.url))
-  await socketClosed(await receiver.connections.next())
+  await (await receiver.connections.next()).closed
   assert.equal((await courier.deliver(deliveryTo(receiver.url))).verdict.result, 'success')
+})
+
+test('a connection is kept for as long as the receiver says it does, less a little', async (t) => {
+  await using patient = await startRawReceiver((socket) => socket.write(`${KEEPS}100\r\n${NO_LENGTH}`))
+  await using hasty = await startRawReceiver((socket) => socket.write(`${KEEPS}2\r\n${NO_LENGTH}`))
+  await using silent = await startRawReceiver((socket) => socket.write(NO_BODY))
+  const couriers = [new Courier({ clock, keepAliveMs: 1 }), new Courier({ clock, keepAliveMs: 60_000 })] as const
+  t.after(() => Promise.all(couriers.map((courier) => courier.close())))
+  await couriers[1].deliver(deliveryTo(hasty.url))
+  await (await hasty.connections.next()).closed
+  await couriers[0].deliver(deliveryTo(patient.url))
+  // Its time begins later and is over.
+  await couriers[0].deliver(deliveryTo(silent.url))
+  await (await silent.connections.next()).closed
+  await couriers[0].deliver(deliveryTo(patient.url))
+  assert.equal(patient.connections.all.length, 1)
 })
 
 test('a receiver that closes after each answer, or closes what was kept, costs no attempt', async (t) => {
