@@ -12,7 +12,7 @@ import {
   timeoutsDue,
   waitingCounts,
 } from '../../src/callbacks/deliver/store-due.ts'
-import { releaseLeases } from '../../src/callbacks/deliver/store-leases.ts'
+import { extendLease, leasedCounts, releaseLeases } from '../../src/callbacks/deliver/store-leases.ts'
 import type { StoredRun, WaitingRun } from '../../src/callbacks/run/run.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
@@ -122,6 +122,7 @@ eachDatabase('what is due', ({ open, openAgain, engine }) => {
     for (;;) {
       const some = await take(db, destinationId, 2_000, { limit: 10, exclude: taken })
       if (some.length === 0) break
+      assert.ok(some.length <= 10, 'no more than asked for')
       taken.push(...some.map(({ runNumber }) => runNumber))
     }
     const byAge = runs.toSorted((a, b) => a.record.createdAt - b.record.createdAt || a.runNumber - b.runNumber)
@@ -137,7 +138,9 @@ eachDatabase('what is due', ({ open, openAgain, engine }) => {
     const [taken] = await take(db, run.destinationId, 1_000)
     assert.deepEqual(slim(taken), run)
     await store(db, [settlementOf(run, RETRYABLE, 2_000)])
-    assert.deepEqual(await take(db, run.destinationId, 9_000), [])
+    for (const only of [undefined, run.runNumber]) {
+      assert.deepEqual(await take(db, run.destinationId, 9_000, { only }), [])
+    }
     assert.deepEqual(await destinationsDue(db, 0, 10, 9_000), [])
     const [over] = await backoffsDue(db, 2_010, 10)
     assert.ok(over)
@@ -212,6 +215,27 @@ eachDatabase('what is due', ({ open, openAgain, engine }) => {
     assert.equal(await give('first'), 2)
     assert.deepEqual((await take(db, one.destinationId, 2_001, { owner: 'second' })).map(slim), [one, two])
     assert.equal(await give('first'), 0)
+  })
+
+  test('a process gives back, holds on to and is counted for these runs and no others', {
+    skip: engine === 'sqlite',
+  }, async () => {
+    const db = await open()
+    const [one, two, three, elsewhere] = await startMany(db, [{}, {}, {}, { destination: 'https://other.example.org' }])
+    assert.ok(one && two && three && elsewhere)
+    await start(db, { startDelayMicros: 1_500 }) // nobody has that
+    const { destinationId } = one
+    await take(db, destinationId, 2_000)
+    await take(db, elsewhere.destinationId, 2_000)
+    assert.equal(await db.write((tx) => releaseLeases(tx, 'me', [one.runNumber], 2_001), SHARED), 1)
+    await db.write((tx) => extendLease(tx, 'me', two.runNumber, 3_000), SHARED)
+    await db.write((tx) => extendLease(tx, 'other', three.runNumber, 3_000), SHARED)
+    const counts = (now: number, until: number) => leasedCounts(db, [destinationId], { now, until })
+    assert.deepEqual(await counts(2_001, 3_000), new Map([[destinationId, 2]]))
+    assert.deepEqual(await counts(2_001, 2_999), new Map([[destinationId, 1]]))
+    assert.deepEqual(await counts(2_100, 3_000), new Map([[destinationId, 1]]))
+    assert.deepEqual(await counts(3_000, 4_000), new Map())
+    assert.deepEqual((await take(db, destinationId, 2_100)).map(slim), [one, three])
   })
 
   test('what was due before the clock was set back is due now, except what another process has taken', async () => {
