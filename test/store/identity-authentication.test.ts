@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { mintSessionToken } from '../../src/platform/auth/secrets.ts'
 import { MICROS_PER_MS, MICROS_PER_SECOND } from '../../src/platform/clock/clock.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
+import { resolveRole } from '../../src/users/index.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
@@ -308,17 +309,21 @@ eachDatabase('authentication', ({ engine, open, openAgain }) => {
     await dev.close()
   })
 
-  test('dev falls back to the next administrator when the first is disabled', async () => {
+  test('dev falls back to the next administrator, a person, when the first is disabled', async () => {
     const identity = await installed(await open())
     const { users, operator, db, administratorId } = identity
     const dev = authenticatorOf(identity, { mode: 'dev' })
     await principalOf(dev, requestWith({}))
-    const admin = await db.query
-      .selectFrom('roles')
-      .select('id')
-      .where('managed', '=', 'admin')
-      .executeTakeFirstOrThrow()
-    const next = await users.create(operator, { email: 'next@example.org', roleIds: [admin.id], vouchedFor: true })
+    const add = async (name: string, role: string) => {
+      const { id } = await resolveRole(db, operator, role)
+      return users.create(operator, { email: `${name}@example.org`, roleIds: [id], vouchedFor: true })
+    }
+    await add('writer', 'standard')
+    const robot = await add('robot', 'admin')
+    await db.write((tx) =>
+      tx.query.updateTable('users').set({ service_account: 1 }).where('id', '=', robot.id).execute(),
+    )
+    const next = await add('next', 'admin')
     await users.disable(operator, { userId: administratorId })
     assert.equal((await principalOf(dev, requestWith({}))).userId, next.id)
   })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Authenticator } from '../../src/platform/auth/authenticator.ts'
+import { MICROS_PER_MS } from '../../src/platform/clock/clock.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
@@ -10,6 +11,7 @@ import {
   counted,
   installed,
   kindOf,
+  principalOf,
   requestWith,
   session,
 } from '../support/identity.ts'
@@ -86,5 +88,37 @@ eachDatabase('sessions and the times of last use', ({ open }) => {
     await stale.authenticate(bearer(ADMIN.admin_token))
     await stale.close()
     assert.equal(await lastUse(), written)
+  })
+
+  test('who of several is calling is known by the secret, and only its time of last use is written', async () => {
+    const clock = new FakeClock()
+    const identity = await installed(await open(), clock)
+    const { db, credentials, operator, administratorId: userId } = identity
+    const authenticator = authenticatorOf(identity)
+    const sessions = [await session(identity), await session(identity)]
+    const expiresAt = clock.now() + HOUR_MS * MICROS_PER_MS
+    const made = await credentials.createToken(operator, { userId, name: 'second', scopes: null, expiresAt })
+    const start = Math.floor(clock.now() / 1_000_000)
+    await clock.advance(1_000)
+    const [, second] = sessions
+    const ids: (string | null)[] = []
+    for (const { token } of sessions) ids.push((await principalOf(authenticator, bearer(token))).credentialId)
+    assert.equal(new Set(ids).size, 2)
+    await clock.advance(1_000)
+    await principalOf(authenticator, bearer(second?.token ?? ''))
+    await principalOf(authenticator, bearer(made.plain))
+    await authenticator.close()
+    const seen = await db.query.selectFrom('sessions').select(['id', 'last_seen_at']).execute()
+    const seconds = ids.map((id) => Math.floor((seen.find((row) => row.id === id)?.last_seen_at ?? 0) / 1_000_000))
+    assert.deepEqual(seconds, [start + 1, start + 2])
+    const used = await db.query.selectFrom('access_tokens').select(['id', 'last_used_at']).execute()
+    assert.deepEqual(
+      used.filter(({ last_used_at }) => last_used_at !== null).map(({ id }) => id),
+      [made.id],
+    )
+    const stale = authenticatorOf({ ...identity, clock: new FakeClock('2020-01-01T00:00:00Z') })
+    await principalOf(stale, bearer(second?.token ?? ''))
+    await stale.close()
+    assert.deepEqual(await db.query.selectFrom('sessions').select(['id', 'last_seen_at']).execute(), seen)
   })
 })

@@ -40,12 +40,13 @@ eachDatabase('keys and tokens', ({ open }) => {
     for (const name of ['É', 'b', 'A_', 'a b']) {
       await credentials.createApplicationKey(operator, { userId: ada.id, name, scopes: null })
     }
-    const list = async (field: OwnedSort, descending: boolean, filter?: string) => {
-      const query = { page: { size: 3, number: 0 }, sort: { field, descending }, filter }
+    const list = async (field: OwnedSort, descending: boolean, filter?: string, number = 0) => {
+      const query = { page: { size: 3, number }, sort: { field, descending }, filter }
       const { items, ...counts } = await keys.list(operator, ada.id, query)
       return { names: items.map(({ name }) => name), ...counts }
     }
     assert.deepEqual(await list('name', false), { names: ['a b', 'A_', 'b'], total: 4, filtered: 4 })
+    assert.deepEqual((await list('name', false, undefined, 1)).names, ['É'])
     assert.deepEqual(await list('name', true), { names: ['É', 'b', 'A_'], total: 4, filtered: 4 })
     assert.deepEqual(await list('created_at', true), { names: ['a b', 'A_', 'b'], total: 4, filtered: 4 })
     assert.deepEqual(await list('name', false, ' é '), { names: ['É'], total: 4, filtered: 1 })
@@ -103,6 +104,8 @@ eachDatabase('keys and tokens', ({ open }) => {
     assert.equal((await keys.update(narrow, ada.id, { id: wide.id, name: 'still wide' })).scopes, null)
     assert.deepEqual((await keys.update(narrow, ada.id, { id: wide.id, scopes: ['admin'] })).scopes, ['admin'])
     await assert.rejects(keys.update(operator, ada.id, { id: key.id, scopes: ['flying'] }), { message: /flying/ })
+    const { name, scopes } = await keys.get(operator, ada.id, key.id)
+    assert.deepEqual({ name, scopes }, { name: 'x', scopes: ['notes_read'] }, 'a change of one key is none of another')
   })
 
   test('a session makes a key or token of its own user within ten minutes of the sign-in, and no later', async () => {

@@ -46,13 +46,20 @@ eachDatabase('sessions of a user', ({ open, openAgain }) => {
     await authenticator.close()
   })
 
-  test('a session of somebody else is not found among mine', async () => {
+  test('a session of somebody else is not found among mine, and does not end with them', async () => {
     const { person, signIn, sessions, principal, authenticator } = await accounts(await open())
     const ada = await person(ADA)
     await person('bob@example.org')
     const [mine, other] = [await signIn(ADA), await signIn('bob@example.org')]
     const caller = await principal(mine.session.token)
     await assert.rejects(sessions.revoke(caller, { userId: ada, sessionId: other.session.id }), { code: 'not_found' })
+    const listed = await sessions.list(caller, { userId: ada })
+    assert.deepEqual(
+      listed.map(({ id }) => id),
+      [mine.session.id],
+    )
+    await sessions.revokeAll(caller, { userId: ada })
+    assert.equal(await kindOf(authenticator, bearer(mine.session.token)), 'bad')
     assert.equal(await kindOf(authenticator, bearer(other.session.token)), 'ok')
     await authenticator.close()
   })
@@ -80,11 +87,14 @@ eachDatabase('sessions of a user', ({ open, openAgain }) => {
   test('a user keeps the hundred newest', async () => {
     const { person, signIn, sessions, operator, db } = await accounts(await open())
     const userId = await person(ADA)
+    await person('bob@example.org')
+    const other = await signIn('bob@example.org')
     const { user } = await signIn(ADA)
     const first = (await sessions.list(operator, { userId })).at(-1)
     for (let count = 0; count < 100; count++) await db.write((tx) => sessions.startSession(tx, user))
     const listed = await sessions.list(operator, { userId })
     assert.equal(listed.length, 100)
+    assert.equal((await sessions.list(operator, { userId: other.user.id })).length, 1, 'those of others do not count')
     assert.equal(
       listed.some(({ id }) => id === first?.id),
       false,

@@ -175,6 +175,19 @@ eachDatabase('second factors', ({ open }) => {
     }
   })
 
+  test('neither a second factor that was not confirmed nor that of somebody else is enough for a policy', async () => {
+    const world = await accounts(await open(), new FakeClock(), { require_mfa: 'all' })
+    await world.person(ADA, 'standard')
+    await world.person('bob@example.org', 'standard')
+    await world.enrolled('bob@example.org')
+    const { session } = await world.signIn(ADA)
+    await world.totp.enrol(await world.principal(session.token))
+    world.authenticator.invalidate()
+    const { permissions, mustEnrol } = await world.principal(session.token)
+    assert.deepEqual([permissions.size, mustEnrol], [0, true])
+    await world.authenticator.close()
+  })
+
   test('a policy does not concern tokens', async () => {
     const world = await accounts(await open(), new FakeClock(), { require_mfa: 'all' })
     const admin = 'test-admin-token-0123456789-abcdefghij'
