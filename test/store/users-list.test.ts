@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import type { RoleId } from '../../src/platform/auth/managed-roles.ts'
 import type { UserStatus } from '../../src/platform/auth/tables.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
+import { foldedText } from '../../src/platform/text/folded-text.ts'
 import { addUserRole, insertRole, removeUserRole } from '../../src/users/role/store-roles.ts'
 import { UserLister, type UserQuery } from '../../src/users/user/list-users.ts'
 import { readFresh } from '../../src/users/user/read-fresh.ts'
@@ -28,6 +29,7 @@ const WORDS = [
   '"g"',
   "h'h",
   'ÄÖ',
+  'A\u0308o\u0308',
   '日本語',
   '🦊x',
   '\u{ffee}',
@@ -116,6 +118,19 @@ eachDatabase('lists of users', ({ open }) => {
       )
     })
   }
+
+  test('somebody is found by name and address in whatever Unicode form they were typed', async () => {
+    const db = await open()
+    const { users, operator, ...identity } = await installed(db)
+    await users.create(operator, { email: 'jose\u0301@example.org', name: 'Ju\u0308rgen' })
+    const order = { sort: 'name', descending: false } as const
+    for (const filter of ['jos\u00e9@', 'jose\u0301@', 'j\u00fcrgen', 'JU\u0308RGEN']) {
+      const query = { page: { size: 10, number: 0 }, order, filter }
+      const lister = new UserLister(identity)
+      const list = await db.read((snapshot) => lister.list(snapshot, identity.organizationId, query))
+      assert.equal(list.filtered, 1, filter)
+    }
+  })
 
   test('a change is in the next list, also when the one before was remembered', async () => {
     const db = await open()
@@ -331,9 +346,9 @@ async function renameSome({ db, administratorId }: Identity, everybody: Person[]
 }
 
 function expected(everybody: Person[], query: UserQuery): Person[] {
-  const text = (query.filter ?? '').trim().toLowerCase()
+  const text = foldedText((query.filter ?? '').trim())
   return everybody
-    .filter((user) => [user.name ?? '', user.email, user.handle].some((field) => field.toLowerCase().includes(text)))
+    .filter((user) => [user.name ?? '', user.email, user.handle].some((field) => foldedText(field).includes(text)))
     .filter(({ status }) => query.statuses?.includes(status) ?? true)
     .filter(({ serviceAccount }) => query.serviceAccount === undefined || serviceAccount === query.serviceAccount)
     .filter(({ roleIds }) => query.roleIds?.some((id) => roleIds.includes(id)) ?? true)

@@ -1,4 +1,5 @@
 import type { UserStatus } from '../../platform/auth/tables.ts'
+import { foldedText } from '../../platform/text/folded-text.ts'
 import type { User, UserGroup } from './user.ts'
 
 /** Sorts after every text: a missing name or title comes last when ascending. */
@@ -21,7 +22,7 @@ export interface UserKeys {
 
 /**
  * What a list of users is sorted and searched by. Neither engine folds case beyond ASCII in the same way, so the folded
- * form is stored; both compare it by code points.
+ * form is stored; both compare it by code points. A search also passes over the form in which an accent was typed.
  */
 export function userKeys(user: Omit<User, 'id' | 'modifiedAt'>): UserKeys {
   const name = user.name?.toLowerCase()
@@ -36,7 +37,7 @@ export function userKeys(user: Omit<User, 'id' | 'modifiedAt'>): UserKeys {
     login_key: user.lastLoginAt ?? NEVER,
     list_group: listGroup(user),
     // A handle that is the address would be found a second time for nothing.
-    search_text: `${name ?? ''}${FIELD_END}${email}${handle === email ? '' : `${FIELD_END}${handle}`}`,
+    search_text: foldedText(`${name ?? ''}${FIELD_END}${email}${handle === email ? '' : `${FIELD_END}${handle}`}`),
   }
 }
 
@@ -54,7 +55,7 @@ export function listGroup({ organizationId, status, serviceAccount }: UserGroup)
 
 /** The folded text to look for; undefined when nothing can match it. */
 export function searchFor(filter: string): string | undefined {
-  const text = filter.trim().toLowerCase()
+  const text = foldedText(filter.trim())
   // PostgreSQL would refuse the second, and no name holds either.
   return text.includes(FIELD_END) || text.includes('\0') ? undefined : text
 }
