@@ -20,7 +20,7 @@ eachServer('observations and their categories', (notes) => {
     const long = await notes().project('Long')
     await long.create({ title: 'Log', content: `- [log] penguin ${'x'.repeat(9_991)}😀${'y'.repeat(90_000)}\n` })
     const [found] = (await search(long, { text: 'penguin', entity_types: ['observation'] })).results
-    assert.equal(found?.content, `penguin ${'x'.repeat(9_991)}\ufffd`)
+    assert.equal(found?.content, `penguin ${'x'.repeat(9_991)}`)
   })
 
   test('of one without an end the beginning is looked into for what is marked, as of a note', async () => {

@@ -2,6 +2,7 @@
 import { MASK } from '../../platform/config/mask-secrets.ts'
 import { nearest } from '../../platform/config/nearest.ts'
 import { type GroupSetting, isRecord, memberOf, type Setting, secretBehind } from '../../platform/config/setting.ts'
+import { shortened } from '../../platform/text/shortened.ts'
 import { type FieldProblem, MOST_PROBLEMS } from '../invalid.ts'
 import { SETTING_KEYS, SETTINGS_ROOT } from './setting-keys.ts'
 
@@ -79,7 +80,7 @@ function tooMany(field: string): FieldProblem {
 const LONGEST_SHOWN = 100
 
 function unknownKey(group: GroupSetting, at: string, key: string): FieldProblem {
-  const field = at.length > LONGEST_SHOWN ? `${at.slice(0, LONGEST_SHOWN)}…` : at
+  const field = shortened(at, LONGEST_SHOWN)
   if (secretBehind(group, key) !== undefined) {
     return { field, text: 'can be set in the settings file only', code: 'ERR_UNKNOWN' }
   }

@@ -1,3 +1,5 @@
+import { cutTo } from '../../platform/text/shortened.ts'
+
 /**
  * What notes say, put into a text of ours so that it stays theirs: nothing in it can begin a line of its own. A fence could be closed
  * from inside and an indent be outdone by a list; a mark on each line cannot.
@@ -23,7 +25,7 @@ export function oneLine(text: string, most: number): string {
     .replace(BLANKS, ' ')
     .trim()
   const cut = line.length > most || text.length > 4 * most
-  return cut ? `${line.slice(0, most).toWellFormed()}…` : line
+  return cut ? `${cutTo(line, most)}…` : line
 }
 
 /** A name as code, whatever marks it has itself. */

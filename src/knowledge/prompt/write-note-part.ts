@@ -1,3 +1,4 @@
+import { cutTo } from '../../platform/text/shortened.ts'
 import type { ContextResult } from '../context/build-context.ts'
 import type { EntityItem, ObservationItem, RelationItem } from '../context/context-item.ts'
 import { excerptAround } from '../search/answer/excerpt.ts'
@@ -65,7 +66,7 @@ function partOf({ entity_id: noteId, content }: EntityItem, body: string, { want
   if (places.length > 0) return excerptAround(body, places, LONGEST_EXCERPT)
   const nearest = near.get(noteId)
   const part = nearest === undefined ? body : matchedChunk(content ?? '', body, nearest.chunks, nearest.places)
-  return part.slice(0, LONGEST_EXCERPT).toWellFormed()
+  return cutTo(part, LONGEST_EXCERPT)
 }
 
 function list(heading: string, lines: readonly string[]): string[] {

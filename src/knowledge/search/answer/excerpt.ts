@@ -1,3 +1,4 @@
+import { wholeCharacter } from '../../../platform/text/whole-character.ts'
 import type { Place } from '../words/place.ts'
 import type { WantedWords } from '../words/wanted-words.ts'
 
@@ -10,15 +11,15 @@ export function excerptOf(text: string, wanted: WantedWords, length: number): st
 
 /** The same, around places that were found in it. */
 export function excerptAround(text: string, places: readonly Place[], length: number): string {
-  let end = Math.min(AROUND, length)
+  let end = wholeCharacter(text, Math.min(AROUND, length))
   let excerpt = text.slice(0, end)
   for (const place of places) {
-    const from = Math.max(end, place.start - AROUND)
-    const to = Math.min(text.length, place.end + AROUND)
+    const from = Math.max(end, wholeCharacter(text, place.start - AROUND))
+    const to = wholeCharacter(text, Math.min(text.length, place.end + AROUND))
     if (to <= end) continue
     if (excerpt.length + to - from > length) break
     excerpt += `${from > end ? '\n' : ''}${text.slice(from, to)}`
     end = to
   }
-  return excerpt.toWellFormed()
+  return excerpt
 }

@@ -30,5 +30,5 @@ test('of a long note that was found by its words, or whose chunks moved away, th
 
 test('no half of a character is told', () => {
   const body = `${'a'.repeat(1_999)}😀${'b'.repeat(1_000)}`
-  assert.equal(matchedChunk(body, body, near(), PLACES), `${'a'.repeat(1_999)}\ufffd`)
+  assert.equal(matchedChunk(body, body, near(), PLACES), 'a'.repeat(1_999))
 })

@@ -1,3 +1,4 @@
+import { cutTo } from '../../../platform/text/shortened.ts'
 import type { HitChunk } from '../hit.ts'
 
 /** Where a chunk stands in the content, by its hash. */
@@ -17,5 +18,5 @@ export function matchedChunk(content: string, body: string, chunks: readonly Hit
     if (text !== '' && !texts.includes(text)) texts.push(text)
     if (texts.length === MOST_CHUNKS) break
   }
-  return (texts.length === 0 ? body.slice(0, LONGEST_WHOLE) : texts.join(BETWEEN)).toWellFormed()
+  return texts.length === 0 ? cutTo(body, LONGEST_WHOLE) : texts.join(BETWEEN).toWellFormed()
 }

@@ -1,5 +1,6 @@
 import { toRfc3339 } from '../../../platform/clock/clock.ts'
 import type { Reader } from '../../../platform/storage/database.ts'
+import { cutTo } from '../../../platform/text/shortened.ts'
 import type { Project } from '../../note/note.ts'
 import { firstTags, nameOf, observationDocument, relationDocument } from '../../note/part-document.ts'
 import { contentsOf } from '../../note/store-contents.ts'
@@ -161,7 +162,7 @@ function noteResult(
 }
 
 function beginningShown(text: string, length = SHOWN_CHARACTERS): string {
-  return text.length > length ? text.slice(0, length).toWellFormed() : text
+  return cutTo(text, length)
 }
 
 function observationResult(

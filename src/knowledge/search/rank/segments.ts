@@ -1,4 +1,4 @@
-import { wholeCharacter } from '../../text/whole-character.ts'
+import { wholeCharacter } from '../../../platform/text/whole-character.ts'
 
 /** A line, or a piece of a long one: what somebody says in one go. */
 export interface Segment {

@@ -1,5 +1,5 @@
+import { wholeCharacter } from '../../../platform/text/whole-character.ts'
 import { UNSPACED_SCRIPTS } from '../../text/unspaced.ts'
-import { wholeCharacter } from '../../text/whole-character.ts'
 import { ASCII, LETTERS } from './ascii-letters.ts'
 import { FLAG_HALVES, UNSEEN } from './letter-signs.ts'
 

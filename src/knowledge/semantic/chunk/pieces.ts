@@ -1,5 +1,5 @@
+import { wholeCharacter } from '../../../platform/text/whole-character.ts'
 import type { Steps } from '../../text/steps.ts'
-import { wholeCharacter } from '../../text/whole-character.ts'
 import { type Block, isSpace, type Section, sectionsOf } from './sections.ts'
 
 /** A stretch of text that has a vector of its own. */

@@ -1,4 +1,5 @@
 import { AppError } from '../../../platform/errors/app-error.ts'
+import { shortened } from '../../../platform/text/shortened.ts'
 import { listLines } from './line-list.ts'
 import { occurrencesOf } from './occurrences.ts'
 
@@ -57,7 +58,7 @@ function occurrences(count: number): string {
 }
 
 function shown(text: string): string {
-  return text.length <= 200 ? text : `${text.slice(0, 200).toWellFormed()}…`
+  return shortened(text, 200)
 }
 
 function invalid(message: string): AppError {

@@ -1,4 +1,5 @@
 import { AppError } from '../../../platform/errors/app-error.ts'
+import { shortened } from '../../../platform/text/shortened.ts'
 import { type Heading, headingsOf, parseHeading } from './headings.ts'
 import { listLines } from './line-list.ts'
 
@@ -73,7 +74,7 @@ function isSame(one: Pick<Heading, 'level' | 'text'>, other: Pick<Heading, 'leve
 }
 
 function shown(title: string): string {
-  return title.length <= 200 ? title : `${title.slice(0, 200).toWellFormed()}…`
+  return shortened(title, 200)
 }
 
 function invalid(message: string): AppError {

@@ -1,4 +1,5 @@
 import { isLonger } from '../../../platform/text/is-longer.ts'
+import { shortened } from '../../../platform/text/shortened.ts'
 
 const MAX_PATH = 500
 const MAX_SEGMENT_BYTES = 255
@@ -127,5 +128,5 @@ function isBlank(code: number): boolean {
 }
 
 function cut(segment: string): string {
-  return segment.length <= 60 ? segment : `${segment.slice(0, 60)}…`
+  return shortened(segment, 60)
 }

@@ -1,5 +1,6 @@
 /** JSON Schema errors in sentences for people: `must be an integer from 1 to 100` instead of `must be <= 100`. */
 import type { TLocalizedValidationError } from 'typebox/error'
+import { shortened } from '../../text/shortened.ts'
 import type { Problem } from './problem.ts'
 
 export interface JsonSchema {
@@ -227,5 +228,5 @@ function unescaped(step: string): string {
 }
 
 function cut(name: string): string {
-  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name
+  return shortened(name, MAX_NAME)
 }
