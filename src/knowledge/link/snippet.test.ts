@@ -17,6 +17,16 @@ test('a text without blanks is cut somewhere, never through half a character', (
   assert.ok(cut.includes('[[X]]') && cut.isWellFormed())
 })
 
+test('a cut leaves no half of a flag, a family or a syllable', () => {
+  for (const unit of ['😀', '🇩🇪', '👨‍👩‍👧', '각'.normalize('NFD')]) {
+    for (let shift = 0; shift < 4; shift++) {
+      const before = unit.repeat(80) + 'x'.repeat(shift)
+      const cut = snippet(`${before}[[X]]${'y'.repeat(shift)}${unit.repeat(80)}`, before.length, 5)
+      assert.match(cut.replaceAll(unit, ''), /^…x*\[\[X\]\]y*…$/, unit)
+    }
+  }
+})
+
 test('the paragraph of a place ends at empty lines, with whatever line ends', () => {
   for (const end of ['\n', '\r\n']) {
     const text = `---${end}title: x${end}---${end}${end}one [[X]]${end}two${end}${end}three`

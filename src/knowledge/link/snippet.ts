@@ -1,4 +1,5 @@
 import { occurrencesOf } from '../text/edit/occurrences.ts'
+import { readerCharacterAt } from '../text/reader-character.ts'
 import { hasUnspaced } from '../text/unspaced.ts'
 
 const AROUND = 120
@@ -15,7 +16,9 @@ export function paragraphAt(text: string, at: number): { text: string; at: numbe
 export function snippet(text: string, at: number, length: number): string {
   const start = Math.max(0, at - AROUND)
   const end = Math.min(text.length, at + length + AROUND)
-  const cut = text.slice(wordStart(text, start, at), wordEnd(text, end, at + length)).toWellFormed()
+  const from = Math.min(at, readerCharacterAt(text, wordStart(text, start, at)).end)
+  const to = Math.max(at + length, readerCharacterAt(text, wordEnd(text, end, at + length)).start)
+  const cut = text.slice(from, to).toWellFormed()
   const line = cut.replace(/\s+/g, ' ').trim()
   return `${start > 0 ? '…' : ''}${line}${end < text.length ? '…' : ''}`
 }

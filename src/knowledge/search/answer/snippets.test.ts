@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { phraseWords } from '../question/phrase-words.ts'
 import { parseQuestion, type Question, relaxed } from '../question/question.ts'
 import { indexWords, unspacedLetters } from '../words/search-text.ts'
-import { snippetsOf } from './snippets.ts'
+import { type Snippet, snippetsOf } from './snippets.ts'
 
 const marked = (content: string, question: string | Question, title = '') => {
   const asked = typeof question === 'string' ? parseQuestion(question) : question
@@ -114,6 +114,17 @@ describe('a snippet', () => {
         )
         assert.doesNotMatch(text, /^[\p{M}ำ]/u)
         assert.ok(!/^[\p{M}ำ]/u.test(content.slice(content.indexOf(text) + text.length)))
+      }
+    }
+  })
+
+  test('begins and ends with whole flags, families and syllables: half a flag beside another one is that of a third country', () => {
+    for (const unit of ['🇩🇪', '👨‍👩‍👧', '👍🏽', '각'.normalize('NFD'), 'क्षि']) {
+      for (let shift = 0; shift < 4; shift++) {
+        const content = `${'x'.repeat(shift)} ${unit.repeat(50)} zebra ${'y'.repeat(shift)}${unit.repeat(100)}`
+        const [found] = snippetsOf({ title: '', tags: [], permalink: null, content }, parseQuestion('zebra'))
+        const rest = (found as Snippet).text.replaceAll(unit, '')
+        assert.match(rest, /^x* ?zebra y*$/, unit)
       }
     }
   })

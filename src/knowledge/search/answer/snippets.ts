@@ -1,6 +1,7 @@
+import { cutTo } from '../../../platform/text/shortened.ts'
+import { readerCharacterAt } from '../../text/reader-character.ts'
 import type { Question } from '../question/question.ts'
 import type { Place } from '../words/place.ts'
-import { isMarkAt } from '../words/unspaced-run.ts'
 import { WantedWords } from '../words/wanted-words.ts'
 
 export interface Snippet {
@@ -35,7 +36,7 @@ export function snippetsOf(texts: SnippetTexts, question: Question): Snippet[] {
   const snippets = [
     ...whole('title', texts.title, wanted),
     ...parts(texts.content, wanted),
-    ...whole('tags', texts.tags.join(', ').slice(0, LONGEST).toWellFormed(), wanted),
+    ...whole('tags', cutTo(texts.tags.join(', '), LONGEST), wanted),
   ]
   if (snippets.length > 0) return snippets
   // A note that was moved keeps its permalink.
@@ -144,15 +145,10 @@ function cut(
   }
   while (start < firstPlace && BLANK.test(content[start] as string)) start++
   while (end > Math.max(lastPlace, start) && BLANK.test(content[end - 1] as string)) end--
-  if (isInsidePair(content, start)) start++
-  if (isInsidePair(content, end)) end--
-  while (start > 0 && start < firstPlace && isMarkAt(content, start)) start += isInsidePair(content, start + 1) ? 2 : 1
-  while (end > lastPlace && isMarkAt(content, end)) end -= isInsidePair(content, end - 1) ? 2 : 1
+  if (start < firstPlace) start = Math.min(readerCharacterAt(content, start).end, firstPlace)
+  const whole = Math.max(start, readerCharacterAt(content, end).start)
+  end = end > lastPlace ? Math.max(whole, lastPlace) : whole
   return { text: content.slice(start, end), start }
-}
-
-function isInsidePair(text: string, at: number): boolean {
-  return at > 0 && at < text.length && (text.codePointAt(at - 1) as number) > 0xffff
 }
 
 function merged(places: readonly Place[], offset: number, length: number): [number, number][] {

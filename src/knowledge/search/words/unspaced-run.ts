@@ -3,17 +3,11 @@ import { unspacedLetters } from './search-text.ts'
 // What stands behind a character and belongs to it. Two vowel signs of Thai and Lao count as letters, as do the half-width voice marks.
 const MARKS = String.raw`\p{M}ำຳﾞﾟ`
 const CHARACTER = new RegExp(`[^${MARKS}][${MARKS}]*|[${MARKS}]+`, 'gu')
-const MARK_FIRST = new RegExp(`^[${MARKS}]`, 'u')
 // Parts of a Korean syllable, which may be one with what stands before.
 const JAMO = /^[\u1161-\u1175\u11a8-\u11c2\u3133-\u3163\uffa1-\uffdc]/
 const MOST_KEPT = 5_000
 // A longer one may be a piece of a text to the engine, and keep all of the text in memory.
 const LONGEST_KEPT = 12
-
-/** Whether what stands there belongs to the character before. */
-export function isMarkAt(text: string, at: number): boolean {
-  return MARK_FIRST.test(text.slice(at, at + 2))
-}
 
 /**
  * A stretch of a text in scripts without spaces. What is looked for is compared letter by letter as the index has them, of which a
