@@ -90,6 +90,7 @@ describe('twins', () => {
       ['ad\u200bmin.md', 'admin.md'],
       ['a + b.md', 'a+b.md'],
       ['x.md', 'X.MD'],
+      ['?!.md', '? \u200b!.md'],
     ] as const
     for (const [one, other] of twins) assert.equal(twinKey(one), twinKey(other), `${one} ${other}`)
   })
@@ -110,6 +111,8 @@ describe('twins', () => {
       ['a&b.md', 'a@b.md'],
       ['a=b.md', 'a b.md'],
       ['🎉.md', '🚀.md'],
+      ['!!!.md', '—.md'],
+      ['？.md', '！.md'],
       ['ＡＢ.md', 'ＣＤ.md'],
       ['m².md', 'm³.md'],
       ['2024-1-11.md', '2024-11-1.md'],

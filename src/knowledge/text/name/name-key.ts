@@ -58,14 +58,21 @@ function shorten(key: string): string {
 
 function foldPath(path: string, splitsCamelCase: boolean): string {
   const end = fileTypeStart(path)
-  return fold(path.slice(0, end), splitsCamelCase) + path.slice(end).toLowerCase()
+  return fold(path.slice(0, end), splitsCamelCase, seenOf) + path.slice(end).toLowerCase()
+}
+
+const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{Cf}\p{Z}]/gu
+
+/** Names of nothing but punctuation, as `!!!` and `—`, differ in what is seen of them. */
+function seenOf(segment: string): string {
+  return segment.replace(UNSEEN, '')
 }
 
 /** As a slug, but signs that tell names apart stay; where they stand, nothing else divides the words. */
-function fold(text: string, splitsCamelCase: boolean): string {
+function fold(text: string, splitsCamelCase: boolean, wordless = (_: string) => ''): string {
   const segments: string[] = []
   for (const raw of normalForm(text, 'NFC').replaceAll('\\', '/').split('/')) {
-    if (raw !== '') segments.push(foldSegment(raw, splitsCamelCase))
+    if (raw !== '') segments.push(foldSegment(raw, splitsCamelCase) || wordless(raw))
   }
   return normalForm(segments.join('/').toLowerCase().replaceAll('ς', 'σ'), 'NFC')
 }
