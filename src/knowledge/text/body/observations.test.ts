@@ -56,6 +56,13 @@ test('tags that touch are two, and punctuation after one is not part of it', () 
   assert.deepEqual(readObservation('[c] x #a, #b.')?.tags, ['a', 'b'])
   assert.deepEqual(readObservation('[c] x #标签 #with-dash_1/sub')?.tags, ['标签', 'with-dash_1/sub'])
   assert.deepEqual(readObservation('[c] a\u00A0#b')?.tags, ['b'])
+  assert.deepEqual(readObservation('[c] #标签。 #タグ」、 #وسم؟ #टैग। «#ярлык» #étiquette»')?.tags, [
+    '标签',
+    'タグ',
+    'وسم',
+    'टैग',
+    'étiquette',
+  ])
 })
 
 test('the context is what stands between the last opening parenthesis and a final closing one', () => {

@@ -108,7 +108,8 @@ function addTags(tags: string[], word: string): void {
   }
 }
 
-const PUNCTUATION = '.,;:!?)]}\'"'
+// In what is written without blanks, or from right to left, other signs end a sentence.
+const PUNCTUATION = '.,;:!?)]}\'"…’”»›。、，．；：！？）］｝〉》」』】〕｡｣､،؛؟۔।॥።။។'
 
 function withoutPunctuation(word: string): string {
   let end = word.length
