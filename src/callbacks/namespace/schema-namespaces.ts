@@ -157,7 +157,7 @@ function attributeProblem(attributes: unknown): string | undefined {
   if (names.length > MOST_ATTRIBUTES) return `must have at most ${MOST_ATTRIBUTES} members`
   const misnamed = names.filter((name) => !ATTRIBUTE_NAME.test(name))
   if (misnamed.length > 0) {
-    return `must have names of at most 128 letters, digits, "_" and "-" that begin with a letter, not ${listed(misnamed)}`
+    return `must have names of at most 128 letters from a to z, digits, "_" and "-" that begin with a letter, not ${listed(misnamed)}`
   }
   const reserved = names.filter(isSystemField)
   return reserved.length === 0 ? undefined : `must not have ${listed(reserved)}: every callback has such a field`

@@ -39,7 +39,7 @@ export function parseMetadataFilters(value: unknown): MetadataFilter[] {
   return entries.map(([key, condition]) => {
     if (key.length > LONGEST_KEY || !KEY.test(key)) {
       throw invalid(
-        `metadata_filters has a key that is none: ${JSON.stringify(key.slice(0, 50))}; write letters, digits, _ and -, dots between names`,
+        `metadata_filters has a key that is none: ${JSON.stringify(key.slice(0, 50))}; write letters from a to z, digits, _ and -, dots between names`,
       )
     }
     return { key, condition: conditionOf(key, condition) }
