@@ -180,6 +180,19 @@ describe('sections', () => {
     assert.equal(edit(text, 'replace_section', { section: ' ## A', content: 'x' }), text.replace('alpha\r\n', 'x'))
   })
 
+  test('are found in whatever Unicode form their heading is typed, which stays as it is written', () => {
+    for (const [written, named] of [
+      ['NFD', 'NFC'],
+      ['NFC', 'NFD'],
+    ] as const) {
+      const heading = '## Größe 한국'.normalize(written)
+      const section = 'Größe 한국'.normalize(named)
+      const content = `## ${section}\nnew`
+      assert.equal(edit(`${heading}\nold`, 'replace_section', { section, content }), `${heading}\nnew`)
+      assert.match(refusal(`${heading}\n## ${section}\n`, 'delete_section', { section }), /^Multiple sections/)
+    }
+  })
+
   test('end at the next heading of their level or above', () => {
     const text = '## A\na\n### A1\na1\n```\n## no\n```\n## B\nb\n# C\nc\n'
     assert.equal(edit(text, 'replace_section', { section: 'A', content: 'x\n' }), '## A\nx\n## B\nb\n# C\nc\n')

@@ -1,5 +1,6 @@
 import { AppError } from '../../../platform/errors/app-error.ts'
 import { shortened } from '../../../platform/text/shortened.ts'
+import { normalForm } from '../normal-form.ts'
 import { type Heading, headingsOf, parseHeading } from './headings.ts'
 import { listLines } from './line-list.ts'
 
@@ -24,7 +25,7 @@ export function sectionTitle(operation: string, section: string | null | undefin
 
 /** Undefined when the text has no such heading. `firstLine` is the number of the body's first line in the note. */
 export function findSection(body: string, title: string, firstLine: number): Section | undefined {
-  const wanted = parseHeading(title)
+  const wanted = namedHeading(title)
   if (wanted === null) {
     throw invalid(`Section "${shown(title)}" was not found: a heading is one line of 1 to 6 "#", a space and text`)
   }
@@ -56,7 +57,7 @@ export function withoutHeading(content: string, title: string): string {
     const line = content.slice(start, end).trim()
     if (line !== '') {
       const heading = parseHeading(line)
-      const own = parseHeading(title)
+      const own = namedHeading(title)
       return heading !== null && own !== null && isSame(heading, own) ? content.slice(end) : content
     }
     start = end
@@ -69,8 +70,16 @@ function lineEnd(text: string, start: number): number {
   return newline === -1 ? text.length : newline + 1
 }
 
-function isSame(one: Pick<Heading, 'level' | 'text'>, other: Pick<Heading, 'level' | 'text'>): boolean {
-  return one.level === other.level && one.text === other.text
+type Named = Pick<Heading, 'level' | 'text'>
+
+/** A heading that others are compared with, in the Unicode form in which they are. */
+function namedHeading(line: string): Named | null {
+  const heading = parseHeading(line)
+  return heading === null ? null : { level: heading.level, text: normalForm(heading.text, 'NFC') }
+}
+
+function isSame(heading: Named, named: Named): boolean {
+  return heading.level === named.level && normalForm(heading.text, 'NFC') === named.text
 }
 
 function shown(title: string): string {
