@@ -1,11 +1,11 @@
 import type { Clock } from '../platform/clock/clock.ts'
 import type { JobEngine } from '../platform/jobs/job-engine.ts'
 import type { Logger } from '../platform/logging/logger.ts'
+import type { SharedMemory } from '../platform/memory/shared-memory.ts'
 import type { Outbound } from '../platform/outbound/outbound-request.ts'
 import type { Cipher } from '../platform/secrets/cipher.ts'
 import type { Database } from '../platform/storage/database.ts'
 import type { Metrics } from '../platform/telemetry/metrics.ts'
-import type { InputMemory } from './deliver/input-memory.ts'
 import type { DomainRules } from './deliver/lanes.ts'
 import type { CallbacksSettings } from './settings.ts'
 
@@ -22,7 +22,7 @@ export interface CallbacksDeps {
   /** What carries requests out; without it a client of the callbacks' own does. */
   outbound?: Outbound
   /** For what is large and in flight; of its own unless given. */
-  inputMemory?: InputMemory
+  inputMemory?: SharedMemory<number>
   /** Without them every host may be called. */
   domains?: DomainRules
 }

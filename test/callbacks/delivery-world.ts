@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import { create, type MessageInitShape } from '@bufbuild/protobuf'
-import { InputMemory } from '../../src/callbacks/deliver/input-memory.ts'
 import type { NamespaceId } from '../../src/callbacks/namespace/namespace.ts'
 import type { ActiveNamespace } from '../../src/callbacks/namespace/namespace-policies.ts'
 import { type CallbackRuntime, createRuntime } from '../../src/callbacks/run/runtime.ts'
@@ -11,6 +10,7 @@ import type { FailureSchema } from '../../src/gen/temporal/api/failure/v1/messag
 import { StartCallbackExecutionRequestSchema } from '../../src/gen/temporal/api/workflowservice/v1/request_response_pb.js'
 import { JobEngine } from '../../src/platform/jobs/job-engine.ts'
 import type { Logger } from '../../src/platform/logging/logger.ts'
+import type { SharedMemory } from '../../src/platform/memory/shared-memory.ts'
 import type { Outbound } from '../../src/platform/outbound/outbound-request.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { WorkerStop } from '../../src/platform/supervisor/supervisor.ts'
@@ -43,7 +43,7 @@ export interface StartOptions {
 
 export interface WorldParts {
   log?: Logger
-  inputMemory?: InputMemory
+  inputMemory?: SharedMemory<number>
   outbound?: Outbound
 }
 
@@ -71,7 +71,7 @@ export class DeliveryWorld implements AsyncDisposable {
   constructor(
     namespace: NamespaceWorld,
     namespaceId: NamespaceId,
-    { log = silentLogger(), inputMemory = new InputMemory(), outbound }: WorldParts = {},
+    { log = silentLogger(), inputMemory, outbound }: WorldParts = {},
   ) {
     this.namespace = namespace
     this.#namespaceId = namespaceId
@@ -86,7 +86,7 @@ export class DeliveryWorld implements AsyncDisposable {
       cipher,
       metrics: createMetrics({ process: false }),
       namespaces: policies,
-      inputMemory,
+      ...(inputMemory && { inputMemory }),
       ...(outbound && { outbound }),
     })
   }

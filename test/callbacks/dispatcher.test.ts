@@ -3,7 +3,6 @@ import type { ServerResponse } from 'node:http'
 import { test } from 'node:test'
 import { create, type MessageInitShape, toBinary } from '@bufbuild/protobuf'
 import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
-import { InputMemory } from '../../src/callbacks/deliver/input-memory.ts'
 import { type Lane, MOST_BYTES } from '../../src/callbacks/deliver/lane.ts'
 import type { ActiveNamespace } from '../../src/callbacks/namespace/namespace-policies.ts'
 import { listAttempts } from '../../src/callbacks/run/store-attempts.ts'
@@ -12,6 +11,7 @@ import { Callback_NexusSchema } from '../../src/gen/temporal/api/common/v1/messa
 import type { FailureSchema } from '../../src/gen/temporal/api/failure/v1/message_pb.js'
 import { StartCallbackExecutionRequestSchema } from '../../src/gen/temporal/api/workflowservice/v1/request_response_pb.js'
 import { createLogger } from '../../src/platform/logging/logger.ts'
+import { SharedMemory } from '../../src/platform/memory/shared-memory.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { startReceiver } from '../support/receivers/receiver.ts'
 import { DeliveryWorld } from './delivery-world.ts'
@@ -270,7 +270,7 @@ eachDatabase('delivery', (context) => {
     })
     await using quick = await startReceiver()
     const { namespace } = await DeliveryWorld.open(await context.open(), '  request_timeout: 1h\n')
-    await using world = await DeliveryWorld.over(namespace, { inputMemory: new InputMemory(150_000) })
+    await using world = await DeliveryWorld.over(namespace, { inputMemory: new SharedMemory(150_000) })
     world.run()
     const data = JSON.stringify('x'.repeat(100_000))
     await world.start('first', slow.url, { data })

@@ -1,6 +1,7 @@
 import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
 import { OutageLog } from '../../platform/logging/outage-log.ts'
+import type { HeldMemory, SharedMemory } from '../../platform/memory/shared-memory.ts'
 import type { GiveUpSignal } from '../../platform/outbound/give-up.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Database } from '../../platform/storage/database.ts'
@@ -17,7 +18,6 @@ import { type RetryPolicy, withGiven } from '../state/retry-policy.ts'
 import type { RunEvent } from '../state/run-event.ts'
 import { admitAttempt, attemptTimeoutMicros } from '../state/run-record.ts'
 import { claimNeededUntil } from './claims.ts'
-import type { HeldMemory, InputMemory } from './input-memory.ts'
 import { bytesOf, type Lane } from './lane.ts'
 import type { Lanes } from './lanes.ts'
 
@@ -44,7 +44,7 @@ export interface AttempterOptions {
   courier: Courier
   namespaces: NamespacePolicies
   lanes: Lanes
-  memory: InputMemory
+  memory: SharedMemory<number>
 }
 
 /** Makes one attempt: what is sent, where to, for how long, and what came of it. */

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { GiveUp } from '../../platform/outbound/give-up.ts'
-import { type HeldMemory, InputMemory } from './input-memory.ts'
+import { GiveUp } from '../outbound/give-up.ts'
+import { type HeldMemory, SharedMemory } from './shared-memory.ts'
 
 const [SLOW, QUICK] = [1, 2]
 
 /** Asks for memory and remembers, by name, who has got it. */
-function asking(memory: InputMemory) {
+function asking(memory: SharedMemory<number>) {
   const held = new Map<string, HeldMemory>()
-  const ask = async (name: string, destinationId: number, bytes: number, signal = new GiveUp()) => {
-    held.set(name, await memory.take(destinationId, bytes, signal))
+  const ask = async (name: string, owner: number, bytes: number, signal = new GiveUp()) => {
+    held.set(name, await memory.take(owner, bytes, signal))
   }
   return { held, ask }
 }
 
-test('destinations share what there is, and one of each goes beyond it', async () => {
-  const { held, ask } = asking(new InputMemory(10))
+test('owners share what there is, and one of each goes beyond it', async () => {
+  const { held, ask } = asking(new SharedMemory<number>(10))
   for (const name of ['slow-1', 'slow-2', 'slow-3']) void ask(name, SLOW, 5)
   void ask('quick-1', QUICK, 30)
   void ask('quick-2', QUICK, 1)
@@ -27,8 +27,8 @@ test('destinations share what there is, and one of each goes beyond it', async (
   assert.deepEqual([...held.keys()].slice(3), ['quick-2'])
 })
 
-test('beyond four times as much even the only one of a destination waits, none passes another, and what is larger than all goes alone', async () => {
-  const { held, ask } = asking(new InputMemory(10))
+test('beyond four times as much even the only one of an owner waits, none passes another, and what is larger than all goes alone', async () => {
+  const { held, ask } = asking(new SharedMemory<number>(10))
   for (let n = 1; n <= 4; n++) void ask(`first-${n}`, n, 10)
   void ask('large', 5, 50)
   void ask('small', 6, 1)
@@ -46,8 +46,8 @@ test('beyond four times as much even the only one of a destination waits, none p
   assert.deepEqual([...held.keys()].slice(5), ['small', 'second'])
 })
 
-test('whoever waits for the destination that has least gets what is free', async () => {
-  const { held, ask } = asking(new InputMemory(10))
+test('whoever waits for the owner that has least gets what is free', async () => {
+  const { held, ask } = asking(new SharedMemory<number>(10))
   void ask('quick-1', QUICK, 1)
   for (const name of ['slow-1', 'slow-2', 'slow-3']) void ask(name, SLOW, 4)
   void ask('quick-2', QUICK, 4)
@@ -63,7 +63,7 @@ test('whoever waits for the destination that has least gets what is free', async
 })
 
 test('one that is given up while it waits keeps nothing from others', async () => {
-  const { held, ask } = asking(new InputMemory(10))
+  const { held, ask } = asking(new SharedMemory<number>(10))
   const giveUp = new GiveUp()
   void ask('first', SLOW, 6)
   const given = ask('given up', SLOW, 10, giveUp)
@@ -76,8 +76,8 @@ test('one that is given up while it waits keeps nothing from others', async () =
   assert.deepEqual([...held.keys()], ['first', 'behind'])
 })
 
-test('who came first goes first only among those whose destinations have as much', async () => {
-  const { held, ask } = asking(new InputMemory(10))
+test('who came first goes first only among those whose owners have as much', async () => {
+  const { held, ask } = asking(new SharedMemory<number>(10))
   void ask('quick-1', QUICK, 1)
   for (const name of ['slow-1', 'slow-2']) void ask(name, SLOW, 4)
   for (const name of ['quick-2', 'quick-3']) void ask(name, QUICK, 4)
