@@ -268,6 +268,7 @@ async function openPorts(
     serverInfo: { version: VERSION, surfaces: SURFACES.filter((surface) => surface !== 'platform') },
     services,
     serverOrigin: () => server.platform.origin(),
+    bodyMemory: server.platform.bodyMemory,
     limits: { requestTimeoutMs: settings.server.request_timeout, requestBytes: settings.server.body_limit },
     onDenied: (denial) => denials.record(denial),
     observe: observeCalls(metrics.registry),

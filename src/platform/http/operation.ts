@@ -1,5 +1,6 @@
 import type { FastifyInstance, RouteHandlerMethod, RouteShorthandOptions } from 'fastify'
 import type { TSchema } from 'typebox'
+import { LARGE_BODY_BYTES } from '../memory/body-room.ts'
 import { idempotentHooks } from './answer/idempotent.ts'
 import { sendHook } from './answer/send-hook.ts'
 import { PAGE_HEADERS } from './connection/header-blocks.ts'
@@ -7,6 +8,7 @@ import { isOpen } from './entry/access.ts'
 import { guard } from './entry/guard.ts'
 import type { RateRule } from './entry/rate-rules.ts'
 import { judgeSlowAgain } from './entry/still-allowed.ts'
+import { largeBodyHook } from './input/large-body.ts'
 import type { AnyOperation, Idempotent, OperationOptions, OperationSchema, RawBody } from './operation-options.ts'
 import type { HttpPlatform } from './platform.ts'
 import { routeLabel } from './route/route-label.ts'
@@ -25,6 +27,7 @@ export function operation<const S extends OperationSchema>(
   const label = routeLabel(platform, options.operationId, options.url)
   const methods = [method, ...(options.alsoBy ?? [])]
   const hasBody = methods.some((name) => name !== 'GET')
+  const bodyLimit = bodyLimitOf(platform, options)
   const hooks = {
     onRequest: guard(platform, {
       access: options.access,
@@ -35,6 +38,7 @@ export function operation<const S extends OperationSchema>(
       headerBlock: options.page ? PAGE_HEADERS : undefined,
       cacheControl: options.cacheControl ?? (isPublic(options) ? null : 'private, no-cache'),
     }),
+    ...(hasBody && bodyLimit > LARGE_BODY_BYTES ? { preParsing: largeBodyHook(platform, bodyLimit) } : {}),
     ...(hasBody && !isOpen(options.access) ? { preValidation: judgeSlowAgain } : {}),
     ...sendHooks(platform, options),
   }
@@ -45,7 +49,7 @@ export function operation<const S extends OperationSchema>(
       method: methods,
       url,
       ...hooks,
-      bodyLimit: bodyLimitOf(platform, options),
+      bodyLimit,
       config: { operation: options },
       schema: { ...requestSchemas(schema), response: jsonResponses(schema.response) },
       handler: options.handler as unknown as RouteHandlerMethod,

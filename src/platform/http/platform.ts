@@ -5,6 +5,7 @@ import type { Principal } from '../auth/principal.ts'
 import type { Clock } from '../clock/clock.ts'
 import type { Idempotency } from '../idempotency/idempotency.ts'
 import type { Logger } from '../logging/logger.ts'
+import type { SharedMemory } from '../memory/shared-memory.ts'
 import type { RateLimiter } from '../rate-limit/rate-limiter.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import type { AccessLog } from './connection/access-log.ts'
@@ -42,6 +43,8 @@ export interface HttpDeps {
   accessLog?: boolean
   /** Keeps answers for repeated requests; without it `Idempotency-Key` has no effect. */
   idempotency?: Idempotency
+  /** For large bodies, by caller; of its own unless given. */
+  bodyMemory?: SharedMemory<string>
   /** Told about callers with good credentials who lack the permission. Must not throw. */
   onDenied?(denial: Denial): void
   /** Limits on requests that no operation answers, by their path, where somebody wants them counted. */
@@ -67,6 +70,7 @@ export type Shortcut = (request: HttpRequest, response: HttpResponse<HttpRequest
 
 /** What the parts of one HTTP server share. `server.platform` for whoever registers routes. */
 export interface HttpPlatform extends HttpDeps {
+  readonly bodyMemory: SharedMemory<string>
   readonly accessLines: AccessLog
   readonly operations: Map<string, AnyOperation>
   readonly paths: RouteIndex<PathEntry>

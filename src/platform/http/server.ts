@@ -6,6 +6,8 @@ import fastify, {
 } from 'fastify'
 import type { TSchema } from 'typebox'
 import { named } from '../logging/logger.ts'
+import { BODY_MEMORY_BYTES } from '../memory/body-room.ts'
+import { SharedMemory } from '../memory/shared-memory.ts'
 import { lazyJsonWriter } from './answer/json-writer.ts'
 import { AccessLog } from './connection/access-log.ts'
 import { answerClientError } from './connection/client-error.ts'
@@ -56,6 +58,7 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
   const platform: HttpPlatform = {
     ...deps,
     log,
+    bodyMemory: deps.bodyMemory ?? new SharedMemory(BODY_MEMORY_BYTES),
     accessLines,
     operations: new Map(),
     paths: new RouteIndex<PathEntry>(),

@@ -11,6 +11,7 @@ import { codeToString } from '@connectrpc/connect/protocol-connect'
 import { universalRequestFromNodeRequest, universalResponseToNodeResponse } from '@connectrpc/connect-node'
 import { MICROS_PER_MS } from '../clock/clock.ts'
 import { AppError } from '../errors/app-error.ts'
+import { BodyRoom } from '../memory/body-room.ts'
 import { boundMessages, queryProblem } from './bound-messages.ts'
 import { type Peer, peerValues } from './call.ts'
 import { clampDeadline } from './clamp-deadline.ts'
@@ -39,6 +40,8 @@ export async function answerCall(
   letGoWhenAnswered(rpc, request, response)
   const universal = universalOf(request, response, peer)
   if (universal === null) return endWithText(response, 400, 'The request could not be read: its Host is no name.')
+  const room = new BodyRoom(rpc.bodyMemory, peer.clientAddress)
+  response.once('close', () => room.leave())
   try {
     const problem = request.method === 'GET' ? await queryProblem(universal.url) : null
     if (problem === 'too large') {
@@ -50,7 +53,7 @@ export async function answerCall(
     const refusal = (reason: string) =>
       toConnectError(new AppError('invalid_argument', reason), peer.requestId, rpc.clock.now() / MICROS_PER_MS)
     const bounds = { input: handler.method.input, header: universal.header, maxBytes: rpc.limits.requestBytes, refusal }
-    const body = boundMessages(bodyOf(rpc, handler, request), bounds)
+    const body = boundMessages(bodyOf(rpc, handler, request, room), bounds)
     const answer = await handler({ ...universal, body })
     await universalResponseToNodeResponse(withBoundedStatus(answer), response)
   } catch (error) {
@@ -91,9 +94,13 @@ export function takesOneMessage({ method }: UniversalHandler): boolean {
   return method.methodKind === 'unary' || method.methodKind === 'server_streaming'
 }
 
-function bodyOf(rpc: Rpc, handler: UniversalHandler, request: NodeRequest): AsyncIterable<Uint8Array> {
+function bodyOf(rpc: Rpc, handler: UniversalHandler, request: NodeRequest, room: BodyRoom): AsyncIterable<Uint8Array> {
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>
-  return takesOneMessage(handler) ? collectBody(chunks, rpc.clock, rpc.limits.requestTimeoutMs) : chunks
+  if (!takesOneMessage(handler)) return chunks
+  const { clock, limits } = rpc
+  // How large it is shows when all of it is there.
+  const makeRoom = () => room.enter(limits.requestBytes)
+  return collectBody(chunks, { clock, withinMs: limits.requestTimeoutMs, makeRoom })
 }
 
 /**

@@ -11,7 +11,7 @@ async function* bytes(count: number, size: number) {
 
 test('a body in many small pieces comes in few large ones, with nothing lost', async () => {
   const blocks: Uint8Array[] = []
-  for await (const block of collectBody(bytes(70_000, 1), clock, 60_000)) blocks.push(block)
+  for await (const block of collectBody(bytes(70_000, 1), { clock, withinMs: 60_000 })) blocks.push(block)
   assert.deepEqual(
     blocks.map(({ byteLength }) => byteLength),
     [65_536, 4_464],
@@ -21,7 +21,7 @@ test('a body in many small pieces comes in few large ones, with nothing lost', a
 })
 
 test('an empty body is empty', async () => {
-  for await (const _ of collectBody(bytes(0, 0), clock, 0)) assert.fail('there was a block')
+  for await (const _ of collectBody(bytes(0, 0), { clock, withinMs: 0 })) assert.fail('there was a block')
 })
 
 test('a failure of the connection is passed on and the source is let go', async () => {
@@ -35,7 +35,7 @@ test('a failure of the connection is passed on and the source is let go', async 
     }
   }
   await assert.rejects(async () => {
-    for await (const _ of collectBody(broken(), clock, 60_000)) assert.fail('there was a block')
+    for await (const _ of collectBody(broken(), { clock, withinMs: 60_000 })) assert.fail('there was a block')
   }, /reset/)
   assert.equal(isLetGo, true)
 })

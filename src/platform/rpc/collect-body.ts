@@ -1,15 +1,23 @@
 import { Code, ConnectError } from '@connectrpc/connect'
 import type { Clock } from '../clock/clock.ts'
+import { LARGE_BODY_BYTES } from '../memory/body-room.ts'
 
 // Large enough that a message of the greatest size arrives in some dozens of blocks: decoding takes time in the square
 // of their number, which a caller who sends single bytes must not be able to use.
 const BLOCK_BYTES = 64 * 1024
 
-/** The same bytes in blocks, or DEADLINE_EXCEEDED when they are not all there within the time (0: no limit). */
+export interface CollectOptions {
+  clock: Clock
+  /** 0: no limit. */
+  withinMs: number
+  /** Waits until there is memory for a body that is large. */
+  makeRoom?: () => Promise<void>
+}
+
+/** The same bytes in blocks, or DEADLINE_EXCEEDED when they are not all there within the time. */
 export async function* collectBody(
   body: AsyncIterable<Uint8Array>,
-  clock: Clock,
-  withinMs: number,
+  { clock, withinMs, makeRoom }: CollectOptions,
 ): AsyncGenerator<Uint8Array> {
   const chunks = body[Symbol.asyncIterator]()
   let giveUp: ((error: ConnectError) => void) | undefined
@@ -18,19 +26,25 @@ export async function* collectBody(
     isLate = true
     giveUp?.(tooSlow())
   }
+  const inTime = <T>(wait: () => Promise<T>) =>
+    new Promise<T>((resolve, reject) => {
+      giveUp = reject
+      if (isLate) reject(tooSlow())
+      else wait().then(resolve, reject)
+    })
   const cancel = withinMs > 0 ? clock.after(withinMs, onLate) : undefined
   try {
     let block: Uint8Array[] = []
     let size = 0
+    let all = 0
     for (;;) {
-      if (isLate) throw tooSlow()
-      const next = await new Promise<IteratorResult<Uint8Array>>((resolve, reject) => {
-        giveUp = reject
-        chunks.next().then(resolve, reject)
-      })
+      const next = await inTime(() => chunks.next())
       if (next.done === true) break
       block.push(next.value)
       size += next.value.byteLength
+      const wasLarge = all > LARGE_BODY_BYTES
+      all += next.value.byteLength
+      if (makeRoom !== undefined && !wasLarge && all > LARGE_BODY_BYTES) await inTime(makeRoom)
       if (size < BLOCK_BYTES) continue
       yield Buffer.concat(block)
       block = []

@@ -19,6 +19,8 @@ import { type Clock, MICROS_PER_MS } from '../clock/clock.ts'
 import { AppError } from '../errors/app-error.ts'
 import { failureFacts } from '../errors/failure-facts.ts'
 import { type Logger, named } from '../logging/logger.ts'
+import { BODY_MEMORY_BYTES } from '../memory/body-room.ts'
+import { SharedMemory } from '../memory/shared-memory.ts'
 import { type Call, outcomeName, type RpcPort } from './call.ts'
 import { callGate } from './call-gate.ts'
 import { correctStatus } from './correct-status.ts'
@@ -40,6 +42,8 @@ export interface RpcDeps {
   /** Of the features, each made by rpcService(). */
   services?: readonly RpcService[]
   limits?: Partial<RpcLimits>
+  /** For large messages, by the caller's address; of its own unless given. */
+  bodyMemory?: SharedMemory<string>
   /** Told about callers with good credentials who lack the permission. Must not throw. */
   onDenied?(denial: Denial): void
   /** Once per call. `method` is `package.Service/Method`, `code` is `ok` or a status such as `not_found`. */
@@ -59,6 +63,7 @@ export interface Rpc {
   /** Full names, sorted. */
   readonly serviceNames: readonly string[]
   readonly limits: RpcLimits
+  readonly bodyMemory: SharedMemory<string>
   readonly clock: Clock
   readonly log: Logger
   handlers(port: RpcPort): readonly UniversalHandler[]
@@ -160,6 +165,7 @@ export function createRpc(deps: RpcDeps): Rpc {
   return {
     serviceNames: services.map(({ desc }) => desc.typeName).sort(),
     limits,
+    bodyMemory: deps.bodyMemory ?? new SharedMemory(BODY_MEMORY_BYTES),
     clock: deps.clock,
     log,
     handlers,

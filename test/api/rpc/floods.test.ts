@@ -3,7 +3,11 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2'
 import { test } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { create, toBinary } from '@bufbuild/protobuf'
+import { StringValueSchema } from '@bufbuild/protobuf/wkt'
 import { Code } from '@connectrpc/connect'
+import { SharedMemory } from '../../../src/platform/memory/shared-memory.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { probeService } from './probe-service.ts'
 import { envelope, rawCall, rawSession } from './raw-grpc.ts'
@@ -28,6 +32,30 @@ test('calls that are cancelled in the packet that opens them are not begun', asy
   assert.equal((await rawCall(session, OPEN, HELLO)).status, 0)
   // A packet may be torn apart on its way, but not a hundred times.
   assert.ok(server.observed.length < 50, `${server.observed.length} were begun`)
+})
+
+test('a large message waits until there is memory for it, and a small one does not; it is given back, also when it came too late', async (t) => {
+  const clock = new FakeClock()
+  const bodyMemory = new SharedMemory<string>(1)
+  const held = await bodyMemory.take('somebody', 1_000, new AbortController().signal)
+  const server = await startRpcServer(t, { bodyMemory, clock, limits: { requestTimeoutMs: 1_000 } })
+  const [session, other] = [rawSession(t, server.grpcUrl), rawSession(t, server.grpcUrl)]
+  await Promise.all([session, other].map((one) => once(one, 'remoteSettings')))
+  const large = toBinary(StringValueSchema, create(StringValueSchema, { value: 'x'.repeat(100_000) }))
+  const waiting = async (count: number) => {
+    while (bodyMemory.waiting !== count) await nextTurn()
+  }
+  const late = rawCall(session, OPEN, envelope(0, large))
+  await waiting(1)
+  assert.equal((await rawCall(session, OPEN, HELLO)).status, 0)
+  await clock.advance(1_000)
+  assert.equal((await late).status, Code.DeadlineExceeded)
+  await waiting(0)
+  const calls = [session, other].map((one) => rawCall(one, OPEN, envelope(0, large)))
+  await waiting(2)
+  held.giveBack()
+  for (const { status } of await Promise.all(calls)) assert.equal(status, 0)
+  while (!bodyMemory.isFree('another', 1_000)) await nextTurn()
 })
 
 test('however many calls come at once, everything else gets its turn between them', async (t) => {
