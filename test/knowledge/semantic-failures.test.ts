@@ -6,19 +6,12 @@ import { purgeProject } from '../../src/knowledge/project/purge-project.ts'
 import { inspectChunks } from '../../src/knowledge/search/inspect/inspect-chunks.ts'
 import { WorkerStop } from '../../src/platform/supervisor/supervisor.ts'
 import { eachDatabase } from '../support/each-database.ts'
-import { EMBEDDED_DIMENSIONS, EmbeddingServer } from '../support/embedding-server.ts'
+import { EMBEDDED_DIMENSIONS, EmbeddingServer, settingsOf } from '../support/embedding-server.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { HastyClock } from '../support/hasty-clock.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { openWorld } from './notes-world.ts'
 import { createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
-
-const settingsOf = (server: EmbeddingServer) => ({
-  embedding_provider: 'openai' as const,
-  embedding_url: server.url,
-  embedding_model: 'small',
-  embedding_dimensions: EMBEDDED_DIMENSIONS,
-})
 
 const HOUR_MS = 3_600_000
 

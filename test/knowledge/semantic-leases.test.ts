@@ -4,16 +4,9 @@ import { lastChange } from '../../src/knowledge/history/store-changes.ts'
 import { claimProject, restartProject } from '../../src/knowledge/semantic/sync/store-sync.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
-import { EMBEDDED_DIMENSIONS, EmbeddingServer } from '../support/embedding-server.ts'
+import { EmbeddingServer, settingsOf } from '../support/embedding-server.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
-
-const settingsOf = (server: EmbeddingServer) => ({
-  embedding_provider: 'openai' as const,
-  embedding_url: server.url,
-  embedding_model: 'small',
-  embedding_dimensions: EMBEDDED_DIMENSIONS,
-})
 
 const LEASE_MS = 60_000
 const RENEWAL_MS = 20_000

@@ -8,19 +8,12 @@ import type { KnowledgeSettings } from '../../src/knowledge/settings.ts'
 import { createLogger } from '../../src/platform/logging/logger.ts'
 import { OutboundClient } from '../../src/platform/outbound/outbound-client.ts'
 import { eachDatabase } from '../support/each-database.ts'
-import { EMBEDDED_DIMENSIONS, EmbeddingServer } from '../support/embedding-server.ts'
+import { EMBEDDED_DIMENSIONS, EmbeddingServer, settingsOf } from '../support/embedding-server.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { HastyClock } from '../support/hasty-clock.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { BUILTIN, createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
 import { VectorRows } from './vector-rows.ts'
-
-const settingsOf = (server: EmbeddingServer, embedding_model: string, dimensions = EMBEDDED_DIMENSIONS) => ({
-  embedding_provider: 'openai' as const,
-  embedding_url: server.url,
-  embedding_model,
-  embedding_dimensions: dimensions,
-})
 
 eachDatabase('another embedding model', ({ open }) => {
   test('the vectors of the old model answer until those of the new one are complete, then they go', async () => {

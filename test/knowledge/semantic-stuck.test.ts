@@ -1,19 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eachDatabase } from '../support/each-database.ts'
-import { EMBEDDED_DIMENSIONS, EmbeddingServer } from '../support/embedding-server.ts'
+import { EmbeddingServer, settingsOf } from '../support/embedding-server.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { HastyClock } from '../support/hasty-clock.ts'
 import { createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
 
 const LONGEST_PAUSE_MS = 300_000
-
-const settingsOf = (server: EmbeddingServer) => ({
-  embedding_provider: 'openai' as const,
-  embedding_url: server.url,
-  embedding_model: 'small',
-  embedding_dimensions: EMBEDDED_DIMENSIONS,
-})
 
 eachDatabase('a service that is busy again and again', ({ open }) => {
   test('with one text alone puts that note aside in the end; with all of them it puts none aside', async () => {

@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { eachDatabase } from '../support/each-database.ts'
-import { EMBEDDED_DIMENSIONS, EmbeddingServer } from '../support/embedding-server.ts'
+import { EmbeddingServer, settingsOf } from '../support/embedding-server.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { openWorld } from './notes-world.ts'
 import { createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
-
-const settingsOf = (server: EmbeddingServer, embedding_model: string) => ({
-  embedding_provider: 'openai' as const,
-  embedding_url: server.url,
-  embedding_model,
-  embedding_dimensions: EMBEDDED_DIMENSIONS,
-})
 
 const TEN_MINUTES_MS = 600_000
 

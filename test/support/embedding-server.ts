@@ -70,6 +70,16 @@ export class EmbeddingServer implements AsyncDisposable {
   }
 }
 
+/** Of a server of ours that asks this service. */
+export function settingsOf({ url }: EmbeddingServer, model = 'small', dimensions = EMBEDDED_DIMENSIONS) {
+  return {
+    embedding_provider: 'openai' as const,
+    embedding_url: url,
+    embedding_model: model,
+    embedding_dimensions: dimensions,
+  }
+}
+
 export function vectorsOf(input: readonly string[], dimensions = EMBEDDED_DIMENSIONS) {
   return input.map((one, index) => ({ index, embedding: wordVector(one, dimensions) }))
 }
