@@ -121,6 +121,11 @@ eachDatabase('the job of a bulk replay', (context) => {
     status = 500
     await it.world.start('busy', receiver.url)
     await it.world.until('busy', ({ attempt }) => attempt > 0)
+    // One of the same id elsewhere is none of its business.
+    const { namespaces, operator, policies } = it.world.namespace
+    await namespaces.create(operator, { name: 'elsewhere' })
+    const namespace = (await policies.find('elsewhere')) ?? undefined
+    await it.world.start('busy', receiver.url, { namespace, delaySeconds: 1_000_000 })
     const jobId = await it.bulk.start(`ExecutionStatus = 'Failed'`)
     const half = { matched: 2, started: 1, failed: 0, done: false }
     await it.bulk.step()
