@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { eachDatabase } from '../support/each-database.ts'
 import { EmbeddingServer, settingsOf } from '../support/embedding-server.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { HastyClock } from '../support/hasty-clock.ts'
+import type { NotesWorld } from './notes-world.ts'
 import { createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
-
-const LONGEST_PAUSE_MS = 300_000
 
 eachDatabase('a service that is busy again and again', ({ open }) => {
   test('with one text alone puts that note aside in the end; with all of them it puts none aside', async () => {
@@ -21,21 +21,15 @@ eachDatabase('a service that is busy again and again', ({ open }) => {
       const { pending, failed, embeddings } = await running.sync.status(world.project)
       return { pending, failed, embeddings }
     }
-    const pass = async (pauses: number, ms: number) => {
-      for (let n = 0; n < pauses; n++) {
-        await clock.advance(ms)
-        await running.sync.settled()
-      }
-    }
     server.answer = () => ({ status: 503, body: {} })
     for (const title of ['Bad', 'Good']) await createNote(world, title, `text of ${title}`)
-    await pass(9, LONGEST_PAUSE_MS + 60_000)
+    await tries(9, running, world, clock)
     assert.deepEqual(await counted(), { pending: 2, failed: 0, embeddings: 0 })
 
     server.answer = ({ input }) => (input.some((text) => text.includes('of Bad')) ? { status: 503 } : undefined)
-    await pass(1, LONGEST_PAUSE_MS + 60_000)
+    await tries(1, running, world, clock)
     assert.deepEqual(await counted(), { pending: 1, failed: 0, embeddings: 1 })
-    await pass(5, 2 * 3_600_000)
+    await tries(4, running, world, clock)
     assert.deepEqual(await counted(), { pending: 0, failed: 1, embeddings: 1 })
     await createNote(world, 'Next', 'text of another')
     await running.sync.caughtUp(world.project.id)
@@ -50,11 +44,26 @@ eachDatabase('a service that is busy again and again', ({ open }) => {
     await using running = new RunningSync(world.deps.db, settingsOf(server), clocks)
     server.answer = ({ input }) => (input.join().length > 10 ? { status: 429 } : undefined)
     await createNote(world, 'Long', 'text of some length')
-    for (let n = 0; n < 9; n++) {
-      await clock.advance(LONGEST_PAUSE_MS + 60_000)
-      await running.sync.settled()
-    }
+    await tries(9, running, world, clock)
     const { pending, status } = await running.sync.status(world.project)
     assert.deepEqual({ pending, status }, { pending: 1, status: 'unavailable' })
   })
 })
+
+/** Passes time until the next try and no further: somebody looks around every other second. */
+async function tries(
+  count: number,
+  { sync }: RunningSync,
+  { deps: { db } }: NotesWorld,
+  clock: FakeClock,
+): Promise<void> {
+  for (let n = 0; n < count; n++) {
+    await sync.settled()
+    const { rows } = await sql<{ at: number | null }>`
+      select min(at) as at from (
+        select due_at as at from project_embeddings union all select due_at from embedding_failures
+      ) due where at > ${clock.now()}`.execute(db.query)
+    await clock.advance(Math.max(0, ((rows[0]?.at ?? 0) - clock.now()) / 1_000) + 1)
+    await sync.settled()
+  }
+}
