@@ -9,6 +9,7 @@ export const BODY_MEMORY_BYTES = 64 * 1024 * 1024
 export class BodyRoom {
   readonly #memory: SharedMemory<string>
   readonly #owner: string
+  #isLeft = false
   #leaving: AbortController | undefined
   #taking: Promise<HeldMemory> | undefined
 
@@ -19,12 +20,15 @@ export class BodyRoom {
 
   /** Waits for so much; rejects with the reason when it is left before. Asked for once. */
   async enter(bytes: number): Promise<void> {
+    // Nobody would give it back.
+    if (this.#isLeft) throw new Error('The request is over')
     this.#leaving = new AbortController()
     this.#taking = this.#memory.take(this.#owner, bytes, this.#leaving.signal)
     await this.#taking
   }
 
   leave(reason?: Error): void {
+    this.#isLeft = true
     this.#leaving?.abort(reason)
     this.#taking?.then((held) => held.giveBack()).catch(() => {})
   }

@@ -1,24 +1,29 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
+import type { Authenticator } from '../../../src/platform/auth/authenticator.ts'
+import type { Principal } from '../../../src/platform/auth/principal.ts'
 import { operation } from '../../../src/platform/http/operation.ts'
 import { SharedMemory } from '../../../src/platform/memory/shared-memory.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
+import { socketClosed } from '../../support/receivers/receiver.ts'
 import { startPlatform } from './platform-server.ts'
 
 const LARGE = 100_000
 const settings = { body_limit: 1_000_000 }
 
-function route(server: FastifyInstance): void {
+function route(server: FastifyInstance, access: 'public' | 'signed_in' = 'public'): void {
   operation(server, {
     method: 'POST',
     url: '/v2/large',
     operationId: 'Large',
     summary: 'Large',
     surface: 'knowledge',
-    access: 'public',
+    access,
     rateLimit: null,
     schema: { body: Type.String(), response: { 200: Type.Number() } },
     handler: async ({ body }) => body.length,
@@ -29,7 +34,7 @@ function route(server: FastifyInstance): void {
 async function full(options: { clock?: FakeClock } = {}) {
   const bodyMemory = new SharedMemory<string>(1)
   const held = await bodyMemory.take('somebody', LARGE, new AbortController().signal)
-  const platform = await startPlatform({ routes: route, settings, bodyMemory, ...options })
+  const platform = await startPlatform({ routes: (server) => route(server), settings, bodyMemory, ...options })
   const send = (length: number, init: RequestInit = {}) =>
     fetch(`${platform.url}/v2/large`, {
       method: 'POST',
@@ -87,4 +92,29 @@ test('who goes away while it waits for memory leaves its place', async () => {
   leaving.abort()
   await sent
   await waiting(0)
+})
+
+test('who went away while its credentials were looked up takes no memory: nobody would give it back', async () => {
+  const bodyMemory = new SharedMemory<string>(1)
+  const [asked, gone] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const authenticator: Authenticator = {
+    async authenticate() {
+      asked.resolve()
+      await gone.promise
+      return { kind: 'ok', principal: { userId: 'ann', permissions: new Set() } as unknown as Principal }
+    },
+  }
+  const routes = (server: FastifyInstance) => route(server, 'signed_in')
+  await using platform = await startPlatform({ routes, settings, bodyMemory, authenticator })
+  const head = `POST /v2/large HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${LARGE}\r\n\r\n`
+  const accepted = once(platform.server.server, 'connection')
+  const caller = connect(platform.port, '127.0.0.1')
+  caller.write(head)
+  const [socket] = (await accepted) as [Socket]
+  await asked.promise
+  caller.destroy()
+  await socketClosed(socket)
+  gone.resolve()
+  for (let turn = 0; turn < 5; turn++) await nextTurn()
+  assert.ok(bodyMemory.isFree('ann', LARGE) && bodyMemory.isFree('ben', LARGE))
 })

@@ -25,7 +25,9 @@ export function largeBodyHook(
     }
     const room = new BodyRoom(bodyMemory, request.principal === null ? request.ip : callerKey(request.principal))
     const cancel = clock.after(waitMs, () => room.leave(busy()))
-    reply.raw.once('close', () => room.leave(callerWentAway()))
+    // It may have gone while its credentials were looked up.
+    if (reply.raw.destroyed) room.leave()
+    else reply.raw.once('close', () => room.leave(callerWentAway()))
     room
       .enter(bytes)
       .finally(cancel)
