@@ -174,8 +174,11 @@ describe('a project', () => {
     const { external_id: id } = await create('Next Default')
     const { body } = await admin.put(`${PROJECTS}/${id}/default`, 200)
     assert.deepEqual([body.default, body.old_project.name, body.new_project.name], [true, 'main', 'Next Default'])
-    assert.equal(body.new_project.is_default, true)
-    await admin.put(`${PROJECTS}/${id}/default/`, 200)
+    const afterwards = async (projectId: string) => (await admin.get(`${PROJECTS}/${projectId}`, 200)).body
+    assert.deepEqual(body.new_project, { ...(await afterwards(id)), is_default: true })
+    assert.deepEqual(body.old_project, { ...(await afterwards(main.external_id)), is_default: false })
+    const again = (await admin.put(`${PROJECTS}/${id}/default/`, 200)).body
+    assert.deepEqual([again.old_project, again.new_project], [body.new_project, body.new_project])
     const list = (await admin.get(PROJECTS, 200)).body
     assert.equal(list.default_project, 'Next Default')
     assert.equal(list.projects.filter((item: Item) => item.is_default).length, 1)

@@ -95,18 +95,19 @@ export class ProjectService {
     })
   }
 
+  /** `before` is the project that was the default, as it is now: one answer never shows two defaults. */
   setDefault(principal: Principal, pathId: string, client?: ClientInfo): Promise<ProjectChange> {
     return this.#db.write(async (tx) => {
       const project = await requireProjectDetails(tx, pathId)
       const former = await findDefaultProject(tx)
       const changed = former?.id !== project.id
-      const before = former === undefined ? null : await counted(tx, former)
       if (changed) {
         await moveDefault(tx, project.id, this.#clock.now())
         const changes = { default: { old: former?.name, new: project.name } }
         await audit(tx, principal, project, { action: 'project.made_default', changes }, client)
       }
-      return { before, after: await counted(tx, { ...project, isDefault: true }), changed }
+      const now = async ({ externalId }: ProjectDetails) => counted(tx, await requireProjectDetails(tx, externalId))
+      return { before: former === undefined ? null : await now(former), after: await now(project), changed }
     })
   }
 
