@@ -14,6 +14,17 @@ describe('retitle', () => {
     assert.equal(retitle(before, `${HEAD}# Before\n# Old\n`), 'Before')
   })
 
+  test('knows the title in whatever Unicode form the heading is typed', () => {
+    for (const [typed, other] of [
+      ['NFD', 'NFC'],
+      ['NFC', 'NFD'],
+    ] as const) {
+      const named = { text: `${HEAD}# ${'Größe'.normalize(typed)}\n`, title: 'Größe'.normalize(other) }
+      assert.equal(retitle(named, `${HEAD}# New\n`), 'New')
+      assert.equal(retitle(named, `${HEAD}# ${named.title}\n`), null)
+    }
+  })
+
   test('gives none when the heading stayed or went away', () => {
     assert.equal(retitle(before, `${HEAD}# Old\n\nother`), null)
     assert.equal(retitle(before, `${HEAD}other`), null)

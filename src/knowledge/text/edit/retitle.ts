@@ -1,5 +1,6 @@
 import { isLonger } from '../../../platform/text/is-longer.ts'
 import { parseStoredYaml, splitText } from '../frontmatter/frontmatter.ts'
+import { normalForm } from '../normal-form.ts'
 import { firstHeading1 } from './headings.ts'
 
 const LONGEST_TITLE = 500
@@ -10,16 +11,21 @@ const LONGEST_TITLE = 500
  */
 export function retitle(before: { text: string; title: string }, afterText: string): string | null {
   const old = splitText(before.text)
-  if (titleIn(old.body) !== before.title) return null
+  if (!isSame(titleIn(old.body), before.title)) return null
   const changed = splitText(afterText)
   const heading = titleIn(changed.body)
-  if (heading === null || heading === before.title || isLonger(heading, LONGEST_TITLE)) return null
+  if (heading === null || isSame(heading, before.title) || isLonger(heading, LONGEST_TITLE)) return null
   return isTitleChanged(old.yaml, changed.yaml) ? null : heading
 }
 
 function titleIn(body: string): string | null {
   const heading = firstHeading1(body)
   return heading === undefined ? null : withoutClosing(heading.text) || null
+}
+
+/** In whatever Unicode form each is typed, as the headings of sections are compared. */
+function isSame(heading: string | null, title: string): boolean {
+  return heading !== null && normalForm(heading, 'NFC') === normalForm(title, 'NFC')
 }
 
 /** `# Title #` is called "Title". */
