@@ -106,11 +106,19 @@ test('a connection can be used again after an interim answer', async (t) => {
   assert.equal(receiver.connections.all.length, 1)
 })
 
+test('a receiver that switches protocols answers with an unexpected status', async () => {
+  const { verdict, statusCode } = await answeredWith(
+    'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
+  )
+  assert.equal(verdict.result, 'retryable')
+  assert.equal(verdict.message, 'unexpected response status: "101 Switching Protocols"')
+  assert.equal(statusCode, 101)
+})
+
 test('what is no answer is worth another try, and says what was wrong', async (t) => {
   const broken: Record<string, string | ((socket: Socket) => void)> = {
     'garbage instead of HTTP': 'SSH-2.0-OpenSSH_9.9\r\n',
     'binary garbage': '\x16\x03\x01\0\xff\xfe\r\n\r\n',
-    'switching protocols': 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n',
     'too many headers': `HTTP/1.1 404 Not Found\r\nx-a: ${'b'.repeat(20_000)}\r\n\r\n`,
     'two lengths': 'HTTP/1.1 500 No\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab',
     'a length that is none': 'HTTP/1.1 500 No\r\ncontent-length: -1\r\n\r\n',

@@ -244,18 +244,19 @@ function harmed(answer: string, done: Harm): string {
 }
 
 // Where Node takes what HTTP/1.1 does not know, and we do not: control characters in the status line, empty lines before it, a
-// coding that is no name, lengths and sizes beyond all bodies, other protocols that nobody asked for.
+// coding that is no name, lengths and sizes beyond all bodies.
 const STRICTER =
-  /control characters|begin with a status line|how it is transferred|switches protocols|its length is no number|how long it is$/
+  /control characters|begin with a status line|how it is transferred|its length is no number|how long it is$/
 
 // Where HTTP/1.1 asks clients for patience that Node does not have: a header may go on in the next line, unless it says how long
 // the body is, and blanks may follow the size of a chunk, what else stands in its line being nobody's matter; old servers
-// send interim answers, too.
+// send interim answers, too. Another protocol that nobody asked for is an answer to us.
 const LENIENT = [
   /\r\n(?!content-length|transfer-encoding)[^\r\n:]+:.*\r\n[ \t]/i,
   /\r\n[0-9a-f]+[ \t]+(?:;|\r\n)/i,
   /\r\n[0-9a-f]+;(?!(?:a=b|name="v")\r\n)/i,
   /HTTP\/1\.0 1/,
+  /HTTP\/1\.1 101/,
 ]
 
 const cuts = fc.array(fc.nat(300), { maxLength: 6 })

@@ -28,6 +28,7 @@ const FOLDED = /\r\n[ \t]+/g
 const FOLDED_LENGTH = /^(?:content-length|transfer-encoding):.*\r\n[ \t]/im
 const MOST_HEADERS = 256
 const LENGTH = /^[0-9]{1,15}$/
+export const SWITCHING_PROTOCOLS = 101
 const NO_CONTENT = 204
 const NOT_MODIFIED = 304
 

@@ -120,6 +120,12 @@ test('headers have lower-case names, and those that come more than once are kept
   assert.deepEqual({ ...heads[0]?.headers }, { ...expected })
 })
 
+test('another protocol that nobody asked for is the last answer of its connection', () => {
+  for (const { heads, body, ends } of inPieces('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n')) {
+    assert.deepEqual([heads.map(({ status }) => status), body, ends], [[101], '', [false]])
+  }
+})
+
 test('what is no answer is refused', () => {
   const ok = 'HTTP/1.1 200 OK\r\n'
   const chunked = `${ok}transfer-encoding: chunked\r\n\r\n`
@@ -133,7 +139,6 @@ test('what is no answer is refused', () => {
     'HTTP/1.1 099 OK\r\n\r\n',
     'HTTP/1.1  200 OK\r\n\r\n',
     'HTTP/1.1 200 O\0K\r\n\r\n',
-    'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\n\r\n',
     `${ok}no header\r\n\r\n`,
     `${ok}a b: c\r\n\r\n`,
     `${ok}a : c\r\n\r\n`,

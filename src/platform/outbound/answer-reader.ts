@@ -1,4 +1,4 @@
-import { type AnswerHead, checkTrailer, NoAnswer, readHead } from './answer-head.ts'
+import { type AnswerHead, checkTrailer, NoAnswer, readHead, SWITCHING_PROTOCOLS } from './answer-head.ts'
 
 /** Told what is read. Interim answers are none. */
 export interface AnswerListener {
@@ -12,7 +12,6 @@ type State = 'idle' | 'head' | 'body' | 'chunk size' | 'chunk' | 'chunk end' | '
 
 const MAX_HEAD_BYTES = 16 * 1024
 const MAX_CHUNK_LINE_BYTES = 1024
-const SWITCHING_PROTOCOLS = 101
 const EMPTY = Buffer.alloc(0)
 const CHUNK_LINE = /^([0-9a-fA-F]{1,12})[ \t]*(?:;[\t\x20-\x7e\x80-\xff]*)?$/
 
@@ -84,9 +83,10 @@ export class AnswerReader {
       return 0
     }
     const head = readHead(bytes.toString('latin1', 0, end))
-    if (head.status === SWITCHING_PROTOCOLS) throw new NoAnswer('it switches protocols')
-    if (head.status < 200) return this.#skip(end + 4)
-    const isWhole = head.body !== 0 || bytes.length === end + 4
+    const isSwitch = head.status === SWITCHING_PROTOCOLS
+    if (head.status < 200 && !isSwitch) return this.#skip(end + 4)
+    // What follows a switch that nobody asked for is of another protocol.
+    const isWhole = !isSwitch && (head.body !== 0 || bytes.length === end + 4)
     this.#state = head.body === 'chunks' ? 'chunk size' : head.body === 0 ? 'over' : 'body'
     this.#bytesLeft = typeof head.body === 'number' ? head.body : Number.POSITIVE_INFINITY
     this.#listener.onHead(head)

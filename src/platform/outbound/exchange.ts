@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import type { Clock } from '../clock/clock.ts'
+import { SWITCHING_PROTOCOLS } from './answer-head.ts'
 import type { AnswerHeaders, Carried } from './carrier.ts'
 import type { Connection } from './connection.ts'
 import { NotBegun } from './not-begun.ts'
@@ -112,7 +113,8 @@ export class Exchange implements Carried {
   }
 
   onResponseStart(_controller: unknown, status: number, headers: AnswerHeaders, statusText?: string): void {
-    if (status < 200 || this.#hasLeft) return
+    // Interim answers, of which a switch of protocols is none: nothing follows it.
+    if ((status < 200 && status !== SWITCHING_PROTOCOLS) || this.#hasLeft) return
     this.#status = status
     // HTTP/2 sends no words.
     this.#statusText = statusText || (STATUS_CODES[status] ?? '')
