@@ -50,6 +50,34 @@ eachDatabase('a service that is busy again and again', ({ open }) => {
   })
 })
 
+eachDatabase('a service that is silent when it is first asked', ({ open }) => {
+  test('is waited for a moment by who looks, then by nobody until it answers', async () => {
+    const world = await openNotes(await open())
+    await using server = await new EmbeddingServer().listen()
+    const silence = Promise.withResolvers<undefined>()
+    server.answer = () => silence.promise
+    const settings = { ...settingsOf(server), embedding_dimensions: null }
+    const clock = new FakeClock()
+    await using running = new RunningSync(world.deps.db, settings, { provider: clock })
+    await createNote(world, 'A', 'some text')
+    const shown = async () => {
+      const { status, problem, pending, model } = await running.sync.status(world.project)
+      return { status, problem, pending, model }
+    }
+    const waiting = shown()
+    await clock.untilSet(5_000)
+    await clock.advance(5_000)
+    const problem = 'The embedding provider has not answered yet'
+    for (const answer of [waiting, shown()]) {
+      assert.deepEqual(await answer, { status: 'unavailable', problem, pending: 1, model: 'small' })
+    }
+    await assert.rejects(running.embeddings.serving(world.project.id), { message: problem })
+    silence.resolve(undefined)
+    await running.sync.caughtUp(world.project.id)
+    assert.deepEqual(await shown(), { status: 'ready', problem: null, pending: 0, model: 'small' })
+  })
+})
+
 /** Passes time until the next try and no further: somebody looks around every other second. */
 async function tries(
   count: number,

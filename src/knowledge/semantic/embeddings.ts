@@ -1,3 +1,4 @@
+import { settlesWithin } from '../../platform/clock/clock.ts'
 import { AppError, isAppError } from '../../platform/errors/app-error.ts'
 import { ignoreFailure } from '../../platform/errors/ignore-failure.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
@@ -37,6 +38,9 @@ export interface KnownModel extends Pick<EmbeddingModel, 'provider' | 'name'> {
 // Numbers begin at 1: there is nothing under this one.
 const NO_MODEL_ID = 0
 const REST_MS = 5_000
+// Who searches or looks does not wait as long for a service as a call of it may take.
+const PATIENCE_MS = 5_000
+const NOT_YET = 'The embedding provider has not answered yet'
 const REOPEN_AFTER_MS = 30_000
 const MOST_REMEMBERED = 10_000
 
@@ -51,6 +55,7 @@ export class Embeddings implements AsyncDisposable {
   #current: Promise<EmbeddingProvider> | undefined
   #opened: EmbeddingProvider | undefined
   #modelId: Promise<number> | undefined
+  #openingSinceMs = Number.NEGATIVE_INFINITY
   #restsUntilMs = Number.NEGATIVE_INFINITY
   #problem: AppError | undefined
 
@@ -58,9 +63,10 @@ export class Embeddings implements AsyncDisposable {
     this.#options = options
   }
 
-  /** Why the provider could not be opened the last time; null when it could. */
+  /** Why the provider is not open; null when it is, or nobody needed it yet. */
   get problem(): string | null {
-    return this.#problem?.message ?? null
+    if (this.#problem !== undefined) return this.#problem.message
+    return this.#current !== undefined && this.#opened === undefined ? NOT_YET : null
   }
 
   /** `unavailable` when it cannot be opened; it is tried again at most every few seconds, or when a service says so. */
@@ -87,7 +93,10 @@ export class Embeddings implements AsyncDisposable {
   /** Also while it cannot be opened: by what the settings say and what there is of it. */
   async known(projectId: number): Promise<KnownModel> {
     const { db, settings } = this.#options
-    const openId = await this.modelId().catch(() => null)
+    const openId = await this.#currentServing().then(
+      ({ modelId }) => modelId,
+      () => null,
+    )
     const model = this.#opened?.model
     if (openId !== null && model !== undefined) {
       const { provider, name, dimensions } = model
@@ -137,7 +146,18 @@ export class Embeddings implements AsyncDisposable {
   }
 
   async #currentServing(): Promise<Serving> {
-    return { provider: await this.current(), modelId: await this.modelId() }
+    return { provider: await this.#currentSoon(), modelId: await this.modelId() }
+  }
+
+  /** `unavailable` also when it is being opened for a while already. */
+  async #currentSoon(): Promise<EmbeddingProvider> {
+    const { clock } = this.#options
+    const opening = this.current()
+    const leftMs = this.#openingSinceMs + PATIENCE_MS - clock.elapsedMs()
+    if (this.#opened === undefined && !(await settlesWithin(clock, leftMs, opening))) {
+      throw new AppError('unavailable', NOT_YET)
+    }
+    return opening
   }
 
   async #servingBeside(projectId: number, current: Serving): Promise<Serving> {
@@ -172,6 +192,7 @@ export class Embeddings implements AsyncDisposable {
 
   async #open(): Promise<EmbeddingProvider> {
     const { clock, log } = this.#options
+    this.#openingSinceMs = clock.elapsedMs()
     try {
       this.#opened = await openProvider(this.#options)
       this.#problem = undefined
