@@ -8,6 +8,8 @@ import { HastyClock } from '../support/hasty-clock.ts'
 import type { NotesWorld } from './notes-world.ts'
 import { createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
 
+const HOUR_MS = 3_600_000
+
 eachDatabase('a service that is busy again and again', ({ open }) => {
   test('with one text alone puts that note aside in the end; with all of them it puts none aside', async () => {
     const world = await openNotes(await open())
@@ -75,6 +77,17 @@ eachDatabase('a service that is silent when it is first asked', ({ open }) => {
     silence.resolve(undefined)
     await running.sync.caughtUp(world.project.id)
     assert.deepEqual(await shown(), { status: 'ready', problem: null, pending: 0, model: 'small' })
+  })
+
+  test('does not hold up a stop', async () => {
+    const world = await openNotes(await open())
+    await using server = await new EmbeddingServer().listen()
+    server.answer = () => 'nothing'
+    const settings = { ...settingsOf(server), embedding_dimensions: null, embedding_timeout: HOUR_MS }
+    await using running = new RunningSync(world.deps.db, settings)
+    await server.received(1)
+    await running.stop()
+    assert.match(running.embeddings.problem ?? '', /stopping/)
   })
 })
 

@@ -52,6 +52,7 @@ export class Embeddings implements AsyncDisposable {
   readonly #isComplete = new Set<number>()
   /** Projects whose vectors of that model another process has taken away for its own. */
   readonly #isReplaced = new Set<number>()
+  readonly #stopping = new AbortController()
   #current: Promise<EmbeddingProvider> | undefined
   #opened: EmbeddingProvider | undefined
   #modelId: Promise<number> | undefined
@@ -137,6 +138,11 @@ export class Embeddings implements AsyncDisposable {
     }
   }
 
+  /** Gives up what is being opened: a stop does not wait for a service that is silent. */
+  stopOpening(): void {
+    this.#stopping.abort(new AppError('unavailable', 'Nothing is embedded any more: the server is stopping'))
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     const opened = await Promise.allSettled([this.#current, ...this.#earlier.values()])
     for (const result of opened) {
@@ -192,9 +198,10 @@ export class Embeddings implements AsyncDisposable {
 
   async #open(): Promise<EmbeddingProvider> {
     const { clock, log } = this.#options
+    const { signal } = this.#stopping
     this.#openingSinceMs = clock.elapsedMs()
     try {
-      this.#opened = await openProvider(this.#options)
+      this.#opened = await openProvider({ ...this.#options, signal })
       this.#problem = undefined
       return this.#opened
     } catch (error) {
@@ -203,7 +210,8 @@ export class Embeddings implements AsyncDisposable {
       this.#restsUntilMs = clock.elapsedMs() + Math.max(REST_MS, askedMs ?? 0)
       const message = 'The embedding provider does not work: see "commonplace doctor"'
       const problem = isAppError(error) ? error : new AppError('unavailable', message, { cause: error })
-      if (this.#problem?.message !== problem.message) log.warn({ err: error }, 'searching by words only')
+      const isNews = this.#problem?.message !== problem.message && !signal.aborted
+      if (isNews) log.warn({ err: error }, 'searching by words only')
       this.#problem = problem
       throw problem
     }
@@ -218,7 +226,8 @@ export class Embeddings implements AsyncDisposable {
     const known = this.#earlier.get(modelId)
     if (known !== undefined) return known
     const { clock, log } = this.#options
-    const opening = reopenProvider(this.#options, model).catch((error: unknown) => {
+    const { signal } = this.#stopping
+    const opening = reopenProvider({ ...this.#options, signal }, model).catch((error: unknown) => {
       log.info({ err: error }, 'the embedding model before this one cannot be asked; it is tried again')
       clock.after(REOPEN_AFTER_MS, () => this.#earlier.delete(modelId))
       return null

@@ -30,6 +30,8 @@ export interface ProviderDeps {
   outbound: Outbound
   thread: EmbedThread
   settings: EmbeddingSettings
+  /** Gives up the opening, where that asks somebody. */
+  signal?: AbortSignal | undefined
 }
 
 /** Whether vectors are made and asked. */
@@ -39,7 +41,7 @@ export function isSemantic(settings: EmbeddingSettings): boolean {
 
 /** What the settings ask for. `unavailable` when it does not work; that may be over later. */
 export async function openProvider(deps: ProviderDeps): Promise<EmbeddingProvider> {
-  const { clock, outbound, thread, settings } = deps
+  const { clock, outbound, thread, settings, signal } = deps
   switch (settings.embedding_provider) {
     case 'builtin':
     case 'local':
@@ -52,6 +54,7 @@ export async function openProvider(deps: ProviderDeps): Promise<EmbeddingProvide
         apiKey: settings.embedding_api_key,
         batchSize: settings.embedding_batch_size,
         timeoutMs: settings.embedding_timeout,
+        signal,
         ...openAiNameOf(settings),
       })
     case 'folder':

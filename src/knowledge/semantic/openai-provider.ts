@@ -24,6 +24,8 @@ export interface OpenAiOptions {
   dimensions: number | null
   batchSize: number
   timeoutMs: number
+  /** Gives up the opening. */
+  signal?: AbortSignal | undefined
   /** Put before what is embedded. */
   prompts: Record<EmbeddingKind, string>
   /** Null: none is sent. */
@@ -88,8 +90,8 @@ export function isSameButPrompts(
 }
 
 async function dimensionsOf(call: EmbeddingCall, options: OpenAiOptions): Promise<number> {
-  const { timeoutMs, clock, prompts, inputTypes } = options
-  const asked = { inputType: inputTypes.document, timeoutMs, now: clock.now() }
+  const { timeoutMs, signal, clock, prompts, inputTypes } = options
+  const asked = { inputType: inputTypes.document, timeoutMs, signal, now: clock.now() }
   const [vector] = await call.ask([`${prompts.document}dimensions`], asked)
   return (vector as Float32Array).length
 }

@@ -122,6 +122,7 @@ export class NoteVectorSync implements VectorSync {
     ]
     const hurry = new AbortController()
     const onAbort = () => {
+      this.#options.embeddings.stopOpening()
       const graceMs = signal.reason instanceof WorkerStop ? signal.reason.graceMs / 2 : LONGEST_DRAIN_MS
       stops.push(clock.after(Math.min(graceMs, LONGEST_DRAIN_MS), () => hurry.abort(signal.reason)))
     }
