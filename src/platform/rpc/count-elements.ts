@@ -5,12 +5,13 @@
 import { type DescField, type DescMessage, ScalarType } from '@bufbuild/protobuf'
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
 import { shapeProblem } from '../http/input/json-shape.ts'
+import { withCommas } from '../text/with-commas.ts'
 
 /** Fields that are set, items of lists and entries of maps, in all depths. */
 export const MAX_ELEMENTS = 10_000
 
 export const TOO_MANY_ELEMENTS =
-  `The message has more than ${MAX_ELEMENTS.toLocaleString('en')} elements (fields, items of lists and entries of maps): ` +
+  `The message has more than ${withCommas(MAX_ELEMENTS)} elements (fields, items of lists and entries of maps): ` +
   'put large results into the data of one payload'
 
 const MAX_DEPTH = 100

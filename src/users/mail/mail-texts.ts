@@ -95,7 +95,7 @@ export function shown(name: string): string {
   return characters.length > LONGEST_NAME ? `${characters.slice(0, LONGEST_NAME).join('')}…` : line
 }
 
-const MOMENT = new Intl.DateTimeFormat('en-GB', {
+const MOMENT: Intl.DateTimeFormatOptions = {
   weekday: 'long',
   day: 'numeric',
   month: 'long',
@@ -103,11 +103,14 @@ const MOMENT = new Intl.DateTimeFormat('en-GB', {
   hour: '2-digit',
   minute: '2-digit',
   timeZone: 'UTC',
-})
+}
+// Made when the first letter is written: it takes milliseconds of a start.
+let format: Intl.DateTimeFormat | undefined
 
 /** `Tuesday, 1 January 2030, 09:30 UTC`: in pieces, because the punctuation differs between versions of the library. */
 function moment(at: Micros): string {
-  const parts = MOMENT.formatToParts(new Date(at / MICROS_PER_MS))
+  format ??= new Intl.DateTimeFormat('en-GB', MOMENT)
+  const parts = format.formatToParts(new Date(at / MICROS_PER_MS))
   const part = (type: Intl.DateTimeFormatPartTypes) => parts.find((one) => one.type === type)?.value ?? ''
   return `${part('weekday')}, ${part('day')} ${part('month')} ${part('year')}, ${part('hour')}:${part('minute')} UTC`
 }

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { withCommas } from '../../text/with-commas.ts'
 import { MAX_DEPTH, shapeProblem } from './json-shape.ts'
 import { InvalidRequest } from './problem.ts'
 
@@ -9,7 +10,7 @@ const MAX_VALUES = 250_000
 
 const SHAPE_TEXTS = {
   'too deep': `is nested more than ${MAX_DEPTH} levels deep`,
-  'too many values': `has more than ${MAX_VALUES.toLocaleString('en')} values`,
+  'too many values': `has more than ${withCommas(MAX_VALUES)} values`,
 } as const
 
 const SUSPICIOUS = /__proto__|constructor|\\u00/i
