@@ -46,6 +46,8 @@ export async function createHttpServer(deps: HttpDeps): Promise<FastifyInstance>
     clientErrorHandler: (error, socket) => answerClientError(error as Error, socket),
     // The access log and the error handler write what is to be written; a logger per request costs too much.
     logger: false,
+    // Nothing of ours waits while it is registered, and every route would set a timer of its own.
+    pluginTimeout: 0,
     trustProxy: deps.settings.trusted_proxies.length === 0 ? false : trusting(deps.settings.trusted_proxies),
     bodyLimit: deps.settings.body_limit,
     // A request on a connection that is about to close is answered like any other, and told to close.
