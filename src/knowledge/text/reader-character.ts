@@ -1,4 +1,5 @@
-const SEGMENTER = new Intl.Segmenter('en', { granularity: 'grapheme' })
+// Made when the first is needed: what it loads takes 20 ms of a start.
+let segmenter: Intl.Segmenter | undefined
 // Enough to see every character as a whole, and which halves of flags in a row belong together. A whole text would take milliseconds.
 const AROUND = 256
 const FIRST_MARK = 0x300
@@ -10,7 +11,16 @@ const FIRST_MARK = 0x300
 export function readerCharacterAt(text: string, at: number): { start: number; end: number } {
   const isPlain = text.charCodeAt(at - 1) < FIRST_MARK && text.charCodeAt(at) < FIRST_MARK
   const from = Math.max(0, at - AROUND)
-  const found = isPlain ? undefined : SEGMENTER.segment(text.slice(from, at + AROUND)).containing(at - from)
+  const found = isPlain
+    ? undefined
+    : characters()
+        .segment(text.slice(from, at + AROUND))
+        .containing(at - from)
   if (found === undefined || from + found.index === at) return { start: at, end: at }
   return { start: from + found.index, end: from + found.index + found.segment.length }
+}
+
+function characters(): Intl.Segmenter {
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' })
+  return segmenter
 }
