@@ -52,6 +52,10 @@ test('what cannot be read in a query is named', () => {
   assertRefused(() => readQueryRequest(List, { pageSize: 'x' }, PATH), 'pageSize must be a whole number of 32 bits')
   assertRefused(() => readQueryRequest(List, { query: ['a', 'b'] }, PATH), 'query is given more than once')
   assertRefused(
+    () => readQueryRequest(Describe, { runId: 'a', run_id: 'b' }, PATH),
+    'run_id and runId are the same field: give one of them',
+  )
+  assertRefused(
     () => readQueryRequest(List, {}, { namespace: '\ud800' }),
     'namespace must be a text of whole Unicode characters',
   )

@@ -34,11 +34,13 @@ export function readQueryRequest<Desc extends DescMessage>(
   return withPath(desc, path, () => {
     const json: Record<string, unknown> = {}
     for (const field of desc.fields) {
-      const name = query[field.jsonName] === undefined ? field.name : field.jsonName
-      const value = Object.hasOwn(query, name) ? query[name] : undefined
-      if (value === undefined || field.fieldKind !== 'scalar') continue
-      // `?pageSize=` says nothing, `?includeInput` says yes.
-      if (value !== '' || field.scalar === ScalarType.BOOL) json[name] = fieldText(field, name, value)
+      // Both: one that is given in two spellings must not be read by one of them alone.
+      for (const name of [field.name, field.jsonName]) {
+        const value = Object.hasOwn(query, name) ? query[name] : undefined
+        if (value === undefined || field.fieldKind !== 'scalar') continue
+        // `?pageSize=` says nothing, `?includeInput` says yes.
+        if (value !== '' || field.scalar === ScalarType.BOOL) json[name] = fieldText(field, name, value)
+      }
     }
     return readFields(desc, json, { shorthand: false }, 0)
   })
