@@ -360,6 +360,8 @@ test('bodies that are no JSON or of another type are refused in the shape of the
     const { body } = await admin.post('/namespaces', status, options)
     assert.equal(body.code, 3)
   }
+  const nothing = await admin.patch('/namespaces/default', 400, { body: 'null', headers: json })
+  assert.equal(nothing.body.message, 'Request body is required')
   const { body, headers } = await admin.put('/namespaces/default', 405, { body: {} })
   assert.deepEqual([body.code, headers.get('allow')], [12, 'GET, HEAD, PATCH, DELETE, OPTIONS'])
 })

@@ -28,7 +28,8 @@ export function readDocument<Desc extends DescMessage, Wish>(
 ): Wish {
   const body = (request.body as Buffer | undefined) ?? Buffer.alloc(0)
   if (isBinary(request)) return fromMessage(withPath(desc, {}, () => readBinary(desc, body)))
-  return fromJson(parseJsonBody(body) ?? {})
+  const json = parseJsonBody(body)
+  return fromJson(json === undefined ? {} : json)
 }
 
 export function documentHandler<Desc extends DescMessage>(
