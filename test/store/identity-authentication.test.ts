@@ -263,7 +263,9 @@ eachDatabase('authentication', ({ engine, open, openAgain }) => {
       scopes: null,
       expiresAt,
     })
+    const { token: sessionToken } = await session({ ...identity, administratorId: user.id })
     assert.deepEqual(await authenticator.authenticate(bearer(token.plain)), { kind: 'bad' })
+    assert.equal(await kindOf(authenticator, bearer(sessionToken)), 'bad')
     await identity.users.enable(identity.operator, { userId: user.id, vouchedFor: true })
     assert.equal(await kindOf(authenticator, bearer(token.plain)), 'ok')
   })

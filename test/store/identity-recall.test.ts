@@ -64,6 +64,9 @@ eachDatabase('credentials that were seen a moment ago', ({ open }) => {
         assert.equal(recalled?.kind === 'ok' && recalled.principal.userId, userId)
       }
     }
+    const halfWrong = requestWith({ ...KEYS, 'x-api-key': key.plain.slice(0, 32) })
+    assert.equal(authenticator.recall(halfWrong), undefined)
+    assert.equal(await kindOf(authenticator, halfWrong), 'bad')
     assert.equal(authenticator.recall(requestWith(basic)), undefined)
     assert.equal(await kindOf(authenticator, requestWith(basic)), 'none')
     await authenticator.close()

@@ -37,11 +37,20 @@ eachDatabase('sessions and the times of last use', ({ open }) => {
   test('a session ends when it idles, however short, and not while it is used', async () => {
     const clock = new FakeClock()
     const identity = await installed(await open(), clock)
-    const authenticator = authenticatorOf(identity, { sessionIdleMs: 60_000 })
+    const { db, statements } = counted(identity.db)
+    const authenticator = authenticatorOf({ ...identity, db }, { sessionIdleMs: 60_000 })
     const { token } = await session(identity)
     for (let minute = 0; minute < 5; minute++) {
       await clock.advance(50_000)
       assert.equal(await kindOf(authenticator, bearer(token)), 'ok', `after ${minute} rounds`)
+    }
+    const before = statements()
+    await clock.advance(6_000)
+    assert.equal(statements(), before + 1, 'other nodes learn of it long before it would look idle to them')
+    // The last use is in memory only by then.
+    for (const ms of [53_000, 2_000]) {
+      await clock.advance(ms)
+      assert.equal(await kindOf(authenticator, bearer(token)), 'ok', `${ms} ms later`)
     }
     await clock.advance(60_000)
     assert.equal(await kindOf(authenticator, bearer(token)), 'bad')
