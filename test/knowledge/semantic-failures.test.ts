@@ -11,7 +11,7 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { HastyClock } from '../support/hasty-clock.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { openWorld } from './notes-world.ts'
-import { createNote, openNotes, RunningSync, storedVectors } from './semantic-world.ts'
+import { createNote, openNotes, RunningSync, slowly, storedVectors } from './semantic-world.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -271,7 +271,11 @@ eachDatabase('vectors from a service that fails', ({ open }) => {
     {
       await using running = new RunningSync(world.deps.db, settingsOf(server))
       await server.received(1)
+      const stopped = Promise.withResolvers<void>()
+      const asked = slowly(world.deps.db, stopped.promise, () => running.sync.caughtUp(world.project.id))
       await running.stop(new WorkerStop(20))
+      stopped.resolve()
+      await assert.rejects(asked, /stopping/)
       await assert.rejects(running.sync.caughtUp(), /stopping/)
     }
     assert.deepEqual(await storedVectors(world), [])

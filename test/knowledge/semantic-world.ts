@@ -107,6 +107,18 @@ export function createNote({ notes, writer, projectId }: NotesWorld, title: stri
   return notes.create(writer, projectId, { title, directory: '', content, noteType: null, metadata })
 }
 
+/** What the work asks at once is answered when storage is ready again. */
+export function slowly<T>(db: Database, isReady: Promise<void>, work: () => T): T {
+  const run = db.run
+  db.run = async (...parameters) => {
+    await isReady
+    return run.apply(db, parameters as never) as never
+  }
+  const result = work()
+  db.run = run
+  return result
+}
+
 export interface StoredVector {
   note: string | null
   modelId: number

@@ -161,10 +161,11 @@ export class NoteVectorSync implements VectorSync {
 
   async caughtUp(projectId?: number): Promise<void> {
     const { db } = this.#options
-    if (this.#isStopped) throw stopped()
     const ids = projectId === undefined ? await waitingProjects(db, await this.#modelId(), this.#now()) : [projectId]
     const targets = new Map<number, number>()
     for (const id of ids) targets.set(id, await lastChange(db, id))
+    // Only now: whoever begins to wait after the end waits for ever.
+    if (this.#isStopped) throw stopped()
     const reached = this.#waiters.wait(targets)
     this.#bell.ring()
     return reached
