@@ -18,6 +18,48 @@ eachDatabase('a note that was read before', ({ engine, open, openAgain }) => {
     assert.deepEqual((await notes.get(place)).body, first.body)
   })
 
+  test('is read again when it changed while it was read', async () => {
+    const { notes, place, deps, writer } = await start()
+    const read = deps.db.read
+    deps.db.read = async (...parameters) => {
+      deps.db.read = read
+      const answer = await read.apply(deps.db, parameters as never)
+      await notes.edit(writer, place, { operation: 'append', content: 'and more' } as never, {})
+      return answer as never
+    }
+    await notes.get(place)
+    deps.db.read = read
+    assert.equal((await notes.get(place)).etag, (await new NoteService(deps).get(place)).etag)
+  })
+
+  test('is not found in another project', async () => {
+    const { notes, place, deps, writer } = await start()
+    await notes.get(place)
+    const { projectId } = await openWorld(deps.db, writer.principal, 'another')
+    await assert.rejects(notes.get({ ...place, projectId }), { code: 'not_found' })
+  })
+
+  test('is read again when a note has another name that links to it or is linked from it', async () => {
+    const { notes, place, deps, writer } = await start()
+    const linking = { title: 'B', directory: '', content: 'to [[A]]', noteType: null, metadata: null }
+    const { external_id: linkingId } = await notes.create(writer, place.projectId, linking)
+    const places = [place, { ...place, noteId: linkingId }]
+    for (const changed of places) {
+      for (const each of places) await notes.get(each)
+      const rename = { operation: 'find_replace', find_text: 'title: ', content: 'title: New ' }
+      await notes.edit(writer, changed, rename as never, {})
+      for (const each of places) assert.deepEqual(await notes.get(each), await new NoteService(deps).get(each))
+    }
+  })
+
+  test('is read again when a note with very many links has one to it', async () => {
+    const { notes, place, deps, writer } = await start()
+    await notes.get(place)
+    const content = `${Array.from({ length: 400 }, (_, at) => `- to${at} [[B]]\n`).join('')}- to [[A]]\n`
+    await notes.create(writer, place.projectId, { title: 'B', directory: '', content, noteType: null, metadata: null })
+    assert.deepEqual(await notes.get(place), await new NoteService(deps).get(place))
+  })
+
   test('is read again when another process has changed it', async () => {
     const { notes, place, deps, clock, writer } = await start()
     await notes.get(place)

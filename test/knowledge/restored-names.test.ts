@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { TrashService } from '../../src/knowledge/history/trash-service.ts'
+import { countCreatedNotes } from '../../src/knowledge/project/store-note-numbers.ts'
+import { newId } from '../../src/platform/ids/uuid.ts'
+import { eachDatabase } from '../support/each-database.ts'
+import { installed } from '../support/identity.ts'
 import { eachServer } from './each-server.ts'
 import type { NotesApi, WireNote } from './notes-api.ts'
+import { openWorld } from './notes-world.ts'
 
 eachServer('a note that comes back from the trash', (server) => {
   const resolved = async (notes: NotesApi, identifier: string, status = 200) =>
@@ -51,5 +57,22 @@ eachServer('a note that comes back from the trash', (server) => {
     await restore(notes, note)
     assert.deepEqual(await reached(notes, linking), [taker.external_id, note.external_id])
     assert.equal(await resolved(notes, 'Bravo'), taker.external_id)
+  })
+})
+
+eachDatabase('a note that somebody else brings back', ({ open }) => {
+  test('is still that of who made it, and is not counted as a new one', async () => {
+    const db = await open()
+    const { operator, users } = await installed(db)
+    const { deps, notes, writer, projectId } = await openWorld(db, operator, 'restored')
+    const input = { title: 'A', directory: '', content: '', noteType: null, metadata: null }
+    const made = await notes.create(writer, projectId, input)
+    const place = { projectId, noteId: made.external_id }
+    await notes.delete(writer, place, {})
+    const { id } = await users.create(operator, { email: `${newId()}@example.org` })
+    const restored = await new TrashService(deps).restore({ principal: { ...operator, userId: id } }, place)
+    assert.deepEqual([restored.created_by, restored.last_updated_by], [made.created_by, id])
+    const day = made.created_at.slice(0, 10)
+    assert.equal((await countCreatedNotes(db, [day])).get(day), 1)
   })
 })
