@@ -48,6 +48,18 @@ eachServer('a note that comes back from the trash', (server) => {
     for (const name of ['Bravo', 'z/zulu.md']) assert.equal(await resolved(notes, name), note.external_id)
   })
 
+  test('is reached by a permalink of its own that it had before, without the name of the project', async () => {
+    const notes = await server().project('old permalinks')
+    const called = (name: string) => ({ title: 'A', directory: '', content: `---\npermalink: ${name}\n---\ntext` })
+    const note = await notes.create(called('old-permalinks/special'))
+    await notes.put(note.external_id, called('else'), 200)
+    const linking = await notes.create({ title: 'Linking', directory: '', content: '- r [[special]]' })
+    await notes.delete(note.external_id)
+    assert.deepEqual(await reached(notes, linking), [null])
+    await restore(notes, note)
+    assert.deepEqual(await reached(notes, linking), [note.external_id])
+  })
+
   test('takes back no name that another note has by now, and no link', async () => {
     const notes = await server().project('taken names')
     const note = await renamed(notes)
