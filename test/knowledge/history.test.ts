@@ -216,7 +216,9 @@ test('the trash is paged and belongs to its project', async () => {
   const titles = [...first.entities, ...second.entities].map(({ title }: { title: string }) => title)
   assert.deepEqual(titles, ['C', 'B', 'A'])
   assert.equal(second.next_cursor, null)
+  assert.deepEqual((await api.delete(`${base}/trash/${made[0]?.external_id}`, 200)).body, { deleted: false })
   await api.post(`${base}/trash/${made[0]?.external_id}/restore`, 404)
+  await api.post(`${own}/trash/${made[0]?.external_id}/restore`, 200)
   await api.get(`${own}/trash?cursor=nonsense`, 400)
 })
 

@@ -55,6 +55,18 @@ describe('POST /resolve', () => {
     await admin.post('/v2/main/knowledge/resolve', 404, { body: { identifier: 'x' } })
   })
 
+  test('knows the id of a note in its own project only, and in none that was deleted', async () => {
+    const body = { name: 'ids', path: 'ids' }
+    const { external_id: other } = (await admin.post('/v2/projects/', 201, { body })).body.new_project
+    const { external_id: identifier } = await create('Identified', '')
+    await admin.post(`/v2/${other}/knowledge/resolve`, 404, { body: { identifier } })
+    const made = await admin.post(`/v2/${other}/knowledge/entities`, 201, { body: { title: 'A', directory: '' } })
+    const own = { body: { identifier: made.body.external_id } }
+    await admin.post(`/v2/${other}/knowledge/resolve`, 200, own)
+    await admin.delete(`/v2/projects/${other}`, 200)
+    await admin.post(`/v2/${other}/knowledge/resolve`, 404, own)
+  })
+
   test('is near to its source however the path of that is written', async () => {
     await create('Near', 'z')
     const near = await create('Near', 'café/menu')

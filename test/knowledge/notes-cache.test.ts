@@ -52,6 +52,22 @@ eachDatabase('a note that was read before', ({ engine, open, openAgain }) => {
     }
   })
 
+  test('is read again when the note comes that a link of it waits for', async () => {
+    const { notes, place, deps, writer } = await start()
+    const input = (title: string, content: string) => ({
+      title,
+      directory: '',
+      content,
+      noteType: null,
+      metadata: null,
+    })
+    const { external_id: noteId } = await notes.create(writer, place.projectId, input('Waiting', 'for [[Later]]'))
+    const waiting = { ...place, noteId }
+    await notes.get(waiting)
+    await notes.create(writer, place.projectId, input('Later', ''))
+    assert.deepEqual(await notes.get(waiting), await new NoteService(deps).get(waiting))
+  })
+
   test('is read again when a note with very many links has one to it', async () => {
     const { notes, place, deps, writer } = await start()
     await notes.get(place)
