@@ -14,6 +14,22 @@ eachServer('search for what is more, or less, than letters', (notes) => {
     assert.deepEqual(titles(await search(other, { text: 'dampf' })), [])
   })
 
+  test('finds letters and digits of other alphabets however they are typed, and marks them as they stand', async () => {
+    const shelf = await notes().project('Shelf')
+    await shelf.create({ title: 'فارسی', content: 'این کتاب در سال ۱۴۰۳ چاپ شد.\n' })
+    await shelf.create({ title: 'हिन्दी', content: 'यह किताब २०२४ में छपी।\n' })
+    await shelf.create({ title: 'සිංහල', content: 'ශ්\u200dරී ලංකා\n' })
+    const snippets = async (text: string) => (await search(shelf, { text })).results[0]?.snippets.map(marked)
+    assert.deepEqual(await snippets('كتاب'), ['این <کتاب> در سال ۱۴۰۳ چاپ شد.'])
+    assert.deepEqual(await snippets('1403'), ['این کتاب در سال <۱۴۰۳> چاپ شد.'])
+    assert.deepEqual(await snippets('"سال ١٤٠٣"'), ['این کتاب در <سال> <۱۴۰۳> چاپ شد.'])
+    assert.deepEqual(await snippets('2024'), ['यह किताब <२०२४> में छपी।'])
+    assert.deepEqual(await snippets('ශ්රී'), ['<ශ්\u200dරී> ලංකා'])
+    assert.deepEqual(titles(await search(shelf, { text: '٢٠٢٤' })), ['हिन्दी'])
+    assert.deepEqual(titles(await search(shelf, { title: 'فارسي' })), ['فارسی'])
+    assert.deepEqual(titles(await search(shelf, { text: '1402' })), [])
+  })
+
   test('finds emoji where they stand, marked as a whole, and no others with them', async () => {
     const moods = await notes().project('Moods')
     await moods.create({ title: 'Sun', content: 'Nice weather ☀️ today.\n' })

@@ -8,6 +8,8 @@ import { writeOutdatedRows } from '../../src/knowledge/search/index/outdated-row
 import { notesWithoutRows } from '../../src/knowledge/search/index/store-search-rows.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import * as searchAgain from '../../src/platform/storage/migrations/0012-search-again.ts'
+import * as searchVariants from '../../src/platform/storage/migrations/0015-search-variants.ts'
+import type { Migration } from '../../src/platform/storage/migrations/index.ts'
 import { type NotesWorld, openWorld } from '../knowledge/notes-world.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { installed } from '../support/identity.ts'
@@ -49,8 +51,18 @@ eachDatabase('rows of the index that are written anew', ({ engine, open }) => {
       const note = { title, content, directory: '', noteType: null, metadata: null }
       return (await notes.create(writer, projectId, note)).id
     }
-    await create('Plain', 'naïve – 東京 → © steamship\n- a thought #idea')
-    const changed = [
+    const isOutdated = async (migration: Migration, changed: readonly number[]) => {
+      await db.write((tx) => migration.up(tx.query as unknown as Kysely<unknown>, 'postgres'))
+      const outdated = await notesWithoutRows(db, 0, 20)
+      assert.deepEqual(
+        outdated.map(({ id }) => id),
+        changed,
+      )
+      assert.equal(await writeOutdatedRows(db), changed.length)
+      assert.equal(await writeOutdatedRows(db), 0)
+    }
+    await create('Plain', 'naïve – 東京 → © steamship 42\n- a thought #idea')
+    await isOutdated(searchAgain, [
       await create('A soft hyphen', 'steam\u00adship'),
       await create('Steam\u2060ships', 'none'),
       await create('An emoji', 'launch \u{1f680}'),
@@ -58,15 +70,14 @@ eachDatabase('rows of the index that are written anew', ({ engine, open }) => {
       await create('A look', '葛\u{e0100}飾'),
       await create('A look of an emoji', '\u2600\ufe0f'),
       await create('A category', '- [fact] a thought'),
-    ]
-    await db.write((tx) => searchAgain.up(tx.query as unknown as Kysely<unknown>, 'postgres'))
-    const outdated = await notesWithoutRows(db, 0, 10)
-    assert.deepEqual(
-      outdated.map(({ id }) => id),
-      changed,
-    )
-    assert.equal(await writeOutdatedRows(db), changed.length)
-    assert.equal(await writeOutdatedRows(db), 0)
+    ])
+    await isOutdated(searchVariants, [
+      await create('Digits', 'سنة ٢٠٢٤'),
+      await create('२०२४', 'none'),
+      await create('A letter', 'کتاب'),
+      await create('A form of a letter', 'ﻛﺘﺎﺏ'),
+      await create('A joiner', 'ශ්\u200dරී'),
+    ])
   })
 
   const DELETIONS: [what: string, deletion: (world: NotesWorld, noteId: string) => Promise<unknown>][] = [

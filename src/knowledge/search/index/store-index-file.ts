@@ -25,7 +25,7 @@ export interface IndexState {
 
 // Whatever changes what stands in the rows gets the next number, unless what stood there is looked for, too (unicode-forms.ts);
 // indexes of another one are made anew.
-const FORMAT = 6
+const FORMAT = 7
 // For the worker and, for a moment, the one who looks at the file.
 const CACHE_KIB = 8_192
 const WAIT_MS = 5_000

@@ -11,8 +11,8 @@ export const UNSPACED_SIGNS = [
   String.raw`\u{1f210}-\u{1f23b}\u{1f240}-\u{1f248}\u{1f250}\u{1f251}`,
 ].join('')
 
-/** Not seen, and in the middle of a word: where it may be hyphenated, or must not be broken, or how it is to look. The index leaves them out. */
-export const UNSEEN = String.raw`\u00ad\u2060\ufe00-\ufe0f\ufeff\u{e0100}-\u{e01ef}`
+/** Not seen, and in the middle of a word: where it may be hyphenated, must not be broken, is joined, or how it is to look. The index leaves them out. */
+export const UNSEEN = String.raw`\u00ad\u200d\u2060\ufe00-\ufe0f\ufeff\u{e0100}-\u{e01ef}`
 
 /** Halves of a flag, for the inside of a character class. */
 export const FLAG_HALVES = String.raw`\u{1f1e6}-\u{1f1ff}`

@@ -66,6 +66,22 @@ test('vowel points of Hebrew and Arabic do not matter', () => {
   assert.deepEqual(indexWords('שָׁלוֹם مُحَمَّد'), indexWords('שלום محمد'))
 })
 
+test('letters of Arabic scripts are one, whichever of their forms a keyboard has', () => {
+  const pairs = { کتاب: 'كتاب', علی: 'علي', مدرسة: 'مدرسه', ٱلكتاب: 'الكتاب', یے: 'يي', ۀ: 'ه', ﻛﺘﺎﺏ: 'كتاب' }
+  for (const [one, other] of Object.entries(pairs)) assert.deepEqual(indexWords(one), indexWords(other), one)
+  assert.notDeepEqual(indexWords('كتاب'), indexWords('كتب'))
+})
+
+test('digits of other alphabets are those of ASCII', () => {
+  assert.deepEqual(indexWords('سال ۱۴۰۳ ٢٠٢٤ २०२४ v༡༢'), ['سال', '1403', '2024', '2024', 'v12'])
+  assert.deepEqual(indexWords('๑๕'), ['๑๕', '๕'])
+})
+
+test('a joiner ends no word', () => {
+  assert.deepEqual(indexWords('ශ්\u200dරී ලංකා'), indexWords('ශ්රී ලංකා'))
+  assert.equal(indexWords('ශ්\u200dරී').length, 1)
+})
+
 test('scripts without spaces are kept as overlapping pairs and the last character', () => {
   assert.deepEqual(indexWords('東京都'), ['東京', '京都', '都'])
   assert.deepEqual(indexWords('東 京'), ['東', '京'])

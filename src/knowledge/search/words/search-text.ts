@@ -11,6 +11,7 @@ import { HALF_WIDTH_MARKS, UNSPACED_SCRIPTS } from '../../text/unspaced.ts'
 import { LETTERS as ASCII_LETTERS } from './ascii-letters.ts'
 import { cutBefore } from './cut-text.ts'
 import { PICTURE, UNSEEN, UNSPACED_SIGNS } from './letter-signs.ts'
+import { withoutVariants } from './letter-variants.ts'
 
 /** A longer one is found by its beginning. PostgreSQL takes 2,046 bytes. */
 export const LONGEST_WORD = 500
@@ -30,19 +31,6 @@ const OPTIONAL = new RegExp(
   String.raw`[\u0300-\u036f\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670${UNSEEN}]`,
   'gu',
 )
-const LETTERS = /[ßæœøđðłþıς]/g
-const LETTERS_AS: Record<string, string> = {
-  ß: 'ss',
-  æ: 'ae',
-  œ: 'oe',
-  ø: 'o',
-  đ: 'd',
-  ð: 'd',
-  ł: 'l',
-  þ: 'th',
-  ı: 'i',
-  ς: 'σ',
-}
 // unicode61 would end a word at these; they become characters for private use, which it takes for letters.
 const NO_LETTERS_THERE = /[\p{M}\u19b0-\u19c0\u19c8\u19c9\u1cf2\u1cf3]/gu
 const PRIVATE_USE = 0xe000
@@ -166,7 +154,7 @@ function pictureWord(picture: string): string {
 
 function folded(text: string): string {
   const plain = normalForm(text, 'NFKD').toLowerCase().replace(OPTIONAL, '')
-  return normalForm(plain, 'NFC').replace(LETTERS, (letter) => LETTERS_AS[letter] as string)
+  return withoutVariants(normalForm(plain, 'NFC'))
 }
 
 function addMixed(found: string[], run: string, isKept: boolean): void {

@@ -14,6 +14,7 @@ import * as searchPieces from './0011-search-pieces.ts'
 import * as searchAgain from './0012-search-again.ts'
 import * as readAgain from './0013-read-again.ts'
 import * as formerProjectNames from './0014-former-project-names.ts'
+import * as searchVariants from './0015-search-variants.ts'
 
 export interface Migration {
   name: string
@@ -36,4 +37,5 @@ export const MIGRATIONS: readonly Migration[] = [
   searchAgain,
   readAgain,
   formerProjectNames,
+  searchVariants,
 ]
