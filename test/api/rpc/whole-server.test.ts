@@ -126,6 +126,9 @@ describe('the whole server', () => {
     await Promise.any(sockets.map((socket) => once(socket, 'close')))
     assert.equal(sockets[0]?.closed, false)
     for (const socket of sockets) socket.destroy()
+    // Until the server has noticed that they are gone it takes no others, those of the next test among them.
+    const health = createClient(Health, transports().grpc)
+    while ((await health.check({}).catch(() => null)) === null);
   })
 
   test('says which surfaces it has', async () => {
