@@ -220,7 +220,7 @@ async function inOrder(reader: Reader, expression: string, ranking: Ranking): Pr
   const first = bestFirst(ranked, scores, null)
   const last = Math.min(wanted, MOST_COUNTED)
   if (last <= first.length || (!found.isWhole && found.total <= first.length)) return first.slice(0, last)
-  const newest = found.isWhole ? found.numbers : await matchingRows(reader, expression, last + first.length)
+  const newest = found.isWhole ? found.numbers : await matchingRows(reader, expression, last)
   return [...first, ...newest.filter((number) => !ranked.has(number))].slice(0, last)
 }
 
