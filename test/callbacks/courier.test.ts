@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { getEventListeners } from 'node:events'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { Courier } from '../../src/callbacks/destination/send/courier.ts'
@@ -203,8 +204,11 @@ test('the least recently used origin is given up when there are too many, never 
   await courier.deliver(deliveryTo(first.url))
   const closed = socketClosed(await second.connections.next())
   await courier.deliver(deliveryTo(third.url))
+  await courier.deliver(deliveryTo(first.url))
+  await courier.deliver(deliveryTo(second.url))
+  assert.deepEqual([first.connections.all.length, second.connections.all.length], [1, 2])
   await closed
-  assert.deepEqual([busy.open.size, first.open.size, third.open.size], [1, 1, 1])
+  assert.deepEqual([busy.open.size, first.open.size, second.open.size], [1, 1, 1])
   abort.abort(new Error('enough'))
   await assert.rejects(underway, /enough/)
 })
@@ -239,6 +243,7 @@ test('an abort closes the socket and rejects with its reason, before, during and
   receiver.script({})
   const late = new AbortController()
   const { verdict } = await courier.deliver(deliveryTo(receiver.url, { signal: late.signal }))
+  assert.deepEqual(getEventListeners(late.signal, 'abort'), [])
   late.abort(reason)
   assert.equal(verdict.result, 'success')
   assert.equal(receiver.open.size, 1)

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { EventEmitter, getEventListeners, once } from 'node:events'
 import { createServer } from 'node:net'
+import { json } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { Worker as Thread, type Worker } from 'node:worker_threads'
 import { Courier } from '../../src/callbacks/destination/send/courier.ts'
 import type { Delivery } from '../../src/callbacks/destination/send/delivery.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
+import { Exchange } from '../../src/platform/outbound/exchange.ts'
 import { isNotBegun } from '../../src/platform/outbound/not-begun.ts'
 import { OutboundThread, startOutboundThread } from '../../src/platform/outbound/outbound-thread.ts'
 import {
@@ -266,6 +268,33 @@ test('closing rejects what is under way and what comes later, and ends the threa
   await outbound.close()
 })
 
+test('what was not handed over when it is closed is sent by nobody, and begins no thread', async (t) => {
+  await using receiver = await startReceiver()
+  const threads: Worker[] = []
+  t.after(() => Promise.all(threads.map((thread) => thread.terminate())))
+  const outbound = new OutboundThread({ log, startThread: (data) => started(threads, data) })
+  const refused = assert.rejects(new Courier({ clock, outbound }).deliver(deliveryTo(receiver.url)), /stopping/)
+  await Promise.all([outbound.close(), refused])
+  await setImmediate()
+  assert.equal(threads.length, 0)
+})
+
+test('a thread keeps nothing of requests that are over, nor of those whose time was over at once', async (t) => {
+  await using receiver = await startReceiver()
+  const threads: Worker[] = []
+  const outbound = new OutboundThread({ log, startThread: (data) => started(threads, data) })
+  const courier = new Courier({ clock, outbound })
+  t.after(() => outbound.close())
+  for (let n = 0; n < 50; n++) await courier.deliver(deliveryTo(receiver.url))
+  for (let n = 0; n < 50; n++) {
+    const late = courier.deliver(deliveryTo(receiver.url, { timeoutMs: 1 }))
+    standStill(2)
+    await assert.rejects(late, (error: Error) => isNotBegun(error.cause))
+  }
+  const kept = await countObjects(threads[0] as Worker, Exchange.name)
+  assert.ok(kept < 10, `it keeps ${kept}`)
+})
+
 test('who closes a courier closes no thread that others use, too', async (t) => {
   await using receiver = await startReceiver()
   const outbound = new OutboundThread({ log })
@@ -349,6 +378,22 @@ function started(threads: Worker[], data: Parameters<typeof startOutboundThread>
   const thread = startOutboundThread(data)
   threads.push(thread)
   return thread
+}
+
+/** How many objects of this class the thread has, without those that nobody can reach. */
+async function countObjects(thread: Worker, className: string): Promise<number> {
+  const { snapshot, nodes, strings } = (await json(await thread.getHeapSnapshot())) as {
+    snapshot: { meta: { node_fields: string[]; node_types: [string[]] } }
+    nodes: number[]
+    strings: string[]
+  }
+  const { node_fields: fields, node_types: types } = snapshot.meta
+  const [typeAt, nameAt, isObject] = [fields.indexOf('type'), fields.indexOf('name'), types[0].indexOf('object')]
+  let count = 0
+  for (let at = 0; at < nodes.length; at += fields.length) {
+    if (nodes[at + typeAt] === isObject && strings[nodes[at + nameAt] as number] === className) count++
+  }
+  return count
 }
 
 /** As a process that is stopped. */

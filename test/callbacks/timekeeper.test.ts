@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { Timekeeper } from '../../src/callbacks/deliver/timekeeper.ts'
 import { STATE_NUMBERS } from '../../src/callbacks/state/run-state.ts'
+import { AppError } from '../../src/platform/errors/app-error.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import type { SqliteDatabase } from '../../src/platform/storage/sqlite.ts'
 import { eachDatabase } from '../support/each-database.ts'
@@ -24,8 +25,85 @@ async function backingOff(db: Database, dueAt: number): Promise<number> {
   return runNumber
 }
 
+/** The same database, of which the first question is not answered. */
+function failingOnce(db: Database): Database {
+  let isFailed = false
+  const run: Database['run'] = async (statement, input) => {
+    if (isFailed) return db.run(statement, input)
+    isFailed = true
+    throw new AppError('unavailable', 'Storage does not answer right now: repeat the request')
+  }
+  return new Proxy(db, {
+    get(_db, name) {
+      const member = name === 'run' ? run : Reflect.get(db, name, db)
+      return typeof member === 'function' ? member.bind(db) : member
+    },
+  })
+}
+
+/** A keeper of times, and what it says: a word and the number of the run. */
+function keeperOf(db: Database, clock: FakeClock) {
+  const said: [string, number][] = []
+  const first = Promise.withResolvers<void>()
+  const say = (word: string) => (run: { runNumber: number }) => {
+    said.push([word, run.runNumber])
+    first.resolve()
+  }
+  const log = silentLogger()
+  const timekeeper = new Timekeeper({
+    db,
+    clock,
+    log,
+    onDue: say('due'),
+    onStarted: () => {},
+    onTimedOut: say('timed out'),
+  })
+  return { timekeeper, said, first: first.promise }
+}
+
 eachDatabase('the keeper of times', ({ open, engine }) => {
   const skip = engine === 'postgres' && 'it looks again by itself there'
+
+  test('applies what was due while the database did not answer soon after it does again', async () => {
+    const db = await open()
+    const clock = new FakeClock()
+    const run = await backingOff(db, clock.now() - 10_000)
+    const { timekeeper, said, first } = keeperOf(failingOnce(db), clock)
+    await timekeeper.start()
+    assert.deepEqual(said, [])
+    await clock.advance(1_500)
+    await first
+    assert.deepEqual(said, [['due', run]])
+    timekeeper.stop()
+  })
+
+  test('times a run out whose backoff was over, too, and says of none that is closed that it is due', async () => {
+    const db = await open()
+    const clock = new FakeClock()
+    const over = clock.now() - 10_000
+    const run = await backingOff(db, over)
+    await db.write((tx) =>
+      sql`update callback_runs set deadline_at = ${over} where run_number = ${run}`.execute(tx.query),
+    )
+    const { timekeeper, said } = keeperOf(db, clock)
+    await timekeeper.start()
+    assert.deepEqual(said, [['timed out', run]])
+    timekeeper.stop()
+  })
+
+  test('ends within seconds a backoff that another process left behind', {
+    skip: engine === 'sqlite' && 'there is no other process',
+  }, async () => {
+    const db = await open()
+    const clock = new FakeClock()
+    const { timekeeper, said, first } = keeperOf(db, clock)
+    await timekeeper.start()
+    const run = await backingOff(db, clock.now())
+    await clock.advance(5_500)
+    await first
+    assert.deepEqual(said, [['due', run]])
+    timekeeper.stop()
+  })
 
   test('ends a backoff that was over before it was stored, also when it hears of it during a look', {
     skip,

@@ -280,6 +280,14 @@ eachDatabase('update links', ({ open }) => {
     assert.deepEqual((await update(notes, renamed)).texts, ['[[n/Old]] [[n/Old#Part]]'])
   })
 
+  test('a link to a part goes on meaning that part, also where the new name with it is another name of the note', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const note = await notes.add({ path: 'n/Old.md', aliases: ['New#Part'] })
+    await notes.add({ path: 'log.md', body: '[[Old#Part]]' })
+    const renamed = await notes.rename(note, { title: 'New' })
+    assert.deepEqual((await update(notes, renamed)).texts, ['[[n/Old#Part]]'])
+  })
+
   test('links of hundreds of notes are rewritten in one change', async () => {
     const notes = await LinkedNotes.open(await open())
     const note = await notes.add({ path: 'Old.md' })

@@ -106,6 +106,53 @@ describe('changes that take turns on PostgreSQL', {
     ])
   })
 
+  test('who waits already comes before who came meanwhile', async () => {
+    const order: number[] = []
+    const later: Promise<number>[] = []
+    const slow = (number: number) =>
+      inserting(number, async () => {
+        order.push(number)
+        if (number === 1) later.push(turns.make(slow(9)))
+        if (number === 2) await clock.advance(25)
+      })
+    await Promise.all([1, 2, 3, 4].map((number) => turns.make(slow(number))))
+    await Promise.all(later)
+    assert.deepEqual(order, [1, 2, 3, 4, 9])
+  })
+
+  test('a transaction takes no more than some, however many wait', async () => {
+    await Promise.all(Array.from({ length: 70 }, (_, number) => turns.make(inserting(number))))
+    const counts = Map.groupBy(await made(), ([, , transaction]) => transaction)
+    assert.deepEqual(
+      [...counts.values()].map(({ length }) => length),
+      [64, 6],
+    )
+  })
+
+  test('some time after a failure they share a transaction again', async () => {
+    const failing = inserting(0, () => {
+      throw new AppError('conflict', 'It is taken')
+    })
+    const others = Array.from({ length: 20 }, (_, n) => inserting(n + 1))
+    await Promise.allSettled([failing, ...others].map((change) => turns.make(change)))
+    const shared = (await made()).filter(([, context]) => context === 'shared')
+    assert.deepEqual(
+      shared.map(([number]) => number),
+      [16, 17, 18, 19, 20],
+    )
+  })
+
+  test('one that is refused for want of something else than the database fails alone, too', async () => {
+    const failing = inserting(2, () => {
+      throw new AppError('unavailable', 'A provider does not answer right now')
+    })
+    const all = await Promise.allSettled([inserting(1), failing, inserting(3)].map((change) => turns.make(change)))
+    assert.deepEqual(
+      all.map(({ status }) => status),
+      ['fulfilled', 'rejected', 'fulfilled'],
+    )
+  })
+
   test('when the database is lost all of them are told so, and none is made again: it may have been committed', async () => {
     let runs = 0
     const change = (number: number) =>

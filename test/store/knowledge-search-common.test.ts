@@ -4,6 +4,7 @@ import { CompiledQuery, type RawBuilder, sql } from 'kysely'
 import { namesOf } from '../../src/knowledge/link/names.ts'
 import { insertNames } from '../../src/knowledge/link/store-names.ts'
 import { noteTally } from '../../src/knowledge/project/note-tally.ts'
+import type { SearchFilters } from '../../src/knowledge/search/filter/filters.ts'
 import { parseMetadataFilters } from '../../src/knowledge/search/filter/metadata-filter.ts'
 import { wordStatistics } from '../../src/knowledge/search/find/word-statistics.ts'
 import { formExpression, matchExpression } from '../../src/knowledge/search/index/match-expression.ts'
@@ -24,7 +25,12 @@ const TITLED = 150
 /** So many notes that say the same, as one statement each; SQLite's index reads them by itself when it starts. */
 async function addMany(notes: SearchedNotes): Promise<void> {
   const { db, project } = notes
-  const { content: _, ...like } = plainNote(project, FIRST, { title: 'Plain sheet', permalink: null })
+  const { content: _, ...like } = plainNote(project, FIRST, {
+    title: 'Plain sheet',
+    permalink: null,
+    // The index has no word for it: each note is compared.
+    metadata: '{"title":"Plain sheet"}',
+  })
   await db.write((tx) => insertPlainNote(tx, { ...like, content: 'common words' }))
   const columns = Object.keys(like).filter((key) => !['id', 'external_id', 'file_path'].includes(key))
   await db.write(async (tx) => {
@@ -54,7 +60,7 @@ eachDatabase('a word that is in almost every note', (context) => {
     notes = await SearchedNotes.open(await context.open())
     await addMany(notes)
     await notes.add([
-      { id: 1, title: 'Common', body: 'the oldest' },
+      { id: 1, title: 'Common', body: 'the oldest', type: 'essay' },
       { id: 2, title: 'Second', body: 'common and exceptional' },
       { id: 3, title: 'Third', body: 'common and regular' },
       { id: TITLED, title: 'Plain', body: 'sheets' },
@@ -91,6 +97,22 @@ eachDatabase('a word that is in almost every note', (context) => {
     assert.equal(titled.rows[0]?.noteId, TITLED)
     const filter = { metadata: parseMetadataFilters({ year: { $gt: 2_000 } }) }
     assert.deepEqual((await notes.text('plain', filter, page)).rows, [])
+  })
+
+  test('finds nothing that the question or a filter refuses, however it is called and whatever else it says', async () => {
+    const page = { limit: 1, offset: 0 }
+    const compared = { metadata: parseMetadataFilters({ title: 'Plain sheet' }) }
+    const asked: [text: string, filters: SearchFilters][] = [
+      ['common NOT oldest', {}],
+      ['common', { noteTypes: ['note'] }],
+      ['common', compared],
+      ['plain', compared],
+      ['common OR exceptional', compared],
+    ]
+    for (const [text, filters] of asked) {
+      const { rows } = await notes.text(text, filters, page)
+      assert.deepEqual([rows.length, rows[0]?.noteId], [1, FIRST + MANY], text)
+    }
   })
 
   test('does not hide what has a rare word', async () => {

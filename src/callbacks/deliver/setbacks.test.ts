@@ -41,3 +41,10 @@ test('however many things fail, few are remembered, and those forgotten may be t
   for (let key = 0; key < 25_000; key++) if (setbacks.until(key) !== null) remembered++
   assert.ok(remembered > 0 && remembered <= 10_000)
 })
+
+test('what is remembered and fails again lets nothing else be tried earlier, however many are remembered', () => {
+  const setbacks = new Setbacks({ now: () => 0 })
+  for (let key = 0; key < 10_000; key++) setbacks.add(key)
+  assert.equal(setbacks.add(0), 2_000)
+  assert.deepEqual([setbacks.until(0), setbacks.until(9_999)], [2_000_000, 1_000_000])
+})

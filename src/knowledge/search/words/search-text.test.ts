@@ -72,6 +72,22 @@ test('letters of Arabic scripts are one, whichever of their forms a keyboard has
   assert.notDeepEqual(indexWords('كتاب'), indexWords('كتب'))
 })
 
+test('each letter that has a form of its own elsewhere is found by the one that the index has', () => {
+  const one = 'ß æ œ ø đ ð ł þ ı ς \u0629 \u0649 \u0671 \u06a9 \u06c1 \u06c3 \u06cc \u06d2 \u06d5'
+  const other = 'ss ae oe o d d l th i σ \u0647 \u064a \u0627 \u0643 \u0647 \u0647 \u064a \u064a \u0647'
+  for (const text of [one, one.toUpperCase()]) assert.deepEqual(indexWords(text), other.split(' '))
+})
+
+test('all ten digits of Arabic, Persian and Indic scripts and of Tibetan are those of ASCII', () => {
+  const zeros = [0x660, 0x6f0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xf20]
+  for (const zero of zeros) {
+    const digits = Array.from({ length: 10 }, (_, digit) => String.fromCharCode(zero + digit))
+    assert.deepEqual(indexWords(digits.join('')), ['0123456789'], zero.toString(16))
+    const [before, behind] = [zero - 1, zero + 10].map((code) => String.fromCharCode(code))
+    for (const no of [before, behind]) assert.ok(!/[0-9]/.test(indexWords(`x${no}`).join('')), zero.toString(16))
+  }
+})
+
 test('digits of other alphabets are those of ASCII', () => {
   assert.deepEqual(indexWords('سال ۱۴۰۳ ٢٠٢٤ २०२४ v༡༢'), ['سال', '1403', '2024', '2024', 'v12'])
   assert.deepEqual(indexWords('๑๕'), ['๑๕', '๕'])
