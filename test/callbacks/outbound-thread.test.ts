@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { EventEmitter, getEventListeners, once } from 'node:events'
 import { createServer } from 'node:net'
-import { json } from 'node:stream/consumers'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { Worker as Thread, type Worker } from 'node:worker_threads'
@@ -17,6 +16,7 @@ import {
   unpackAnswers,
   unpackRequests,
 } from '../../src/platform/outbound/thread-messages.ts'
+import { countObjects } from '../support/count-objects.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { createCertificate } from '../support/receivers/certificate.ts'
 import { deliveryTo } from '../support/receivers/delivery-to.ts'
@@ -378,22 +378,6 @@ function started(threads: Worker[], data: Parameters<typeof startOutboundThread>
   const thread = startOutboundThread(data)
   threads.push(thread)
   return thread
-}
-
-/** How many objects of this class the thread has, without those that nobody can reach. */
-async function countObjects(thread: Worker, className: string): Promise<number> {
-  const { snapshot, nodes, strings } = (await json(await thread.getHeapSnapshot())) as {
-    snapshot: { meta: { node_fields: string[]; node_types: [string[]] } }
-    nodes: number[]
-    strings: string[]
-  }
-  const { node_fields: fields, node_types: types } = snapshot.meta
-  const [typeAt, nameAt, isObject] = [fields.indexOf('type'), fields.indexOf('name'), types[0].indexOf('object')]
-  let count = 0
-  for (let at = 0; at < nodes.length; at += fields.length) {
-    if (nodes[at + typeAt] === isObject && strings[nodes[at + nameAt] as number] === className) count++
-  }
-  return count
 }
 
 /** As a process that is stopped. */
