@@ -18,6 +18,7 @@ import { eachDatabase } from '../support/each-database.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
 import { type ReceivedRequest, startReceiver } from '../support/receivers/receiver.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { withMember } from '../support/with-member.ts'
 import { DeliveryWorld } from './delivery-world.ts'
 
 const isClosed = ({ closedAt }: { closedAt: number | null }) => closedAt !== null
@@ -66,12 +67,7 @@ function losingFirstAnswer(db: Database): Database {
     isLost = true
     throw new AppError('unavailable', 'Storage does not answer right now: repeat the request')
   }
-  return new Proxy(db, {
-    get(_db, name) {
-      const member = name === 'writeOne' ? writeOne : Reflect.get(db, name, db)
-      return typeof member === 'function' ? member.bind(db) : member
-    },
-  })
+  return withMember(db, 'writeOne', writeOne)
 }
 
 /** While it begins three seconds pass. */

@@ -10,6 +10,7 @@ import type { SqliteDatabase } from '../../src/platform/storage/sqlite.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { withMember } from '../support/with-member.ts'
 import { start } from './store-world.ts'
 
 const HOUR = 3_600_000_000
@@ -33,12 +34,7 @@ function failingOnce(db: Database): Database {
     isFailed = true
     throw new AppError('unavailable', 'Storage does not answer right now: repeat the request')
   }
-  return new Proxy(db, {
-    get(_db, name) {
-      const member = name === 'run' ? run : Reflect.get(db, name, db)
-      return typeof member === 'function' ? member.bind(db) : member
-    },
-  })
+  return withMember(db, 'run', run)
 }
 
 /** A keeper of times, and what it says: a word and the number of the run. */
