@@ -97,6 +97,12 @@ const TAGGED: [question: string, tags: string[], excluded: string[][], tree: str
   [') tag:a NOT ( milk', ['a'], [], '!milk'],
   ['NOT tag:', [], [], ''],
   ['not tag:a', ['a'], [], 'not'],
+  ['cream tag:dessert. Sweet tag:hot?!', ['dessert', 'hot'], [], '(cream & sweet)'],
+  ['tag:node.js, tag:"Inc." tag:C++', ['node.js', 'Inc.', 'C++'], [], ''],
+  ['tag:"two words",french sweet', ['two words', 'french'], [], 'sweet'],
+  ['tag:french,"two words","c d"; sweet', ['french', 'two words', 'c d'], [], 'sweet'],
+  ['tag:a"b c" d', ['a'], [], '("b c" & d)'],
+  ['tag:"a', ['"a'], [], ''],
 ]
 for (const [question, tags, excluded, tree] of TAGGED) {
   test(`${question} is read with the tags it wants and those it refuses`, () => {

@@ -10,6 +10,8 @@ export type Token =
 const BLANK = /\s/
 const TAG = /^tags?:/i
 const TYPOGRAPHIC = /[“”„‟«»＂]/g
+// What ends a sentence that ends with a tag. In quotes it is the tag's.
+const SENTENCE_END = /[.!?;:…。！？；：،؟]+$/u
 const OPERATORS: ReadonlySet<string> = new Set(['AND', 'OR', 'NOT'])
 
 /** One pass over the text. A quote that is never closed is punctuation. Without tags, `tag:a` is text like any other. */
@@ -19,24 +21,50 @@ export function readTokens(question: string, hasTags: boolean): Token[] {
   const tokens: Token[] = []
   let start = 0
   for (let at = 0; at <= text.length; ) {
+    const tag = hasTags && at === start ? TAG.exec(text.slice(at, at + 5)) : null
+    if (tag !== null) {
+      const { tags, end } = tagList(text, at + tag[0].length, lastQuote)
+      tokens.push({ kind: 'tags', text: tags })
+      start = at = end
+      continue
+    }
     const character = text[at]
     const isQuote = character === '"' && at < lastQuote
-    const isEnd = character === undefined || BLANK.test(character)
-    if (!isEnd && !isQuote && character !== '(' && character !== ')') {
+    if (!isQuote && !isEndOfPiece(character)) {
       at++
       continue
     }
-    // tag:"two words" is one tag.
-    const isTag = hasTags && isQuote && TAG.test(text.slice(start, start + 5)) && text.slice(start, at).endsWith(':')
-    if (at > start && !isTag) tokens.push(bare(text.slice(start, at), hasTags))
+    if (at > start) tokens.push(bare(text.slice(start, at)))
     if (isQuote) {
       const end = text.indexOf('"', at + 1)
-      tokens.push({ kind: isTag ? 'tags' : 'quoted', text: text.slice(at + 1, end) })
+      tokens.push({ kind: 'quoted', text: text.slice(at + 1, end) })
       at = end
     } else if (character === '(' || character === ')') tokens.push({ kind: character })
     start = ++at
   }
   return tokens
+}
+
+/** `a,b` or `"two words",b`, from the first of them on, and where it ends. */
+function tagList(text: string, start: number, lastQuote: number): { tags: string; end: number } {
+  const tags: string[] = []
+  let at = start
+  for (;;) {
+    const isQuoted = text[at] === '"' && at < lastQuote
+    const first = at
+    if (isQuoted) at = text.indexOf('"', at + 1) + 1
+    else while (text[at] !== ',' && !isEndOfPiece(text[at]) && !(text[at] === '"' && at < lastQuote)) at++
+    tags.push(isQuoted ? text.slice(first + 1, at - 1) : text.slice(first, at))
+    if (text[at] !== ',') {
+      if (!isQuoted) tags.push((tags.pop() as string).replace(SENTENCE_END, ''))
+      return { tags: tags.join(','), end: at }
+    }
+    at++
+  }
+}
+
+function isEndOfPiece(character: string | undefined): boolean {
+  return character === undefined || BLANK.test(character) || character === '(' || character === ')'
 }
 
 /** Without its brackets, unless there is an operator for them to group: else they are punctuation. */
@@ -58,8 +86,6 @@ export function isGrouping(tokens: readonly Token[]): boolean {
   return false
 }
 
-function bare(text: string, hasTags: boolean): Token {
-  if (OPERATORS.has(text)) return { kind: 'operator', operator: text as 'AND' }
-  const tag = hasTags ? TAG.exec(text) : null
-  return tag === null ? { kind: 'text', text } : { kind: 'tags', text: text.slice(tag[0].length) }
+function bare(text: string): Token {
+  return OPERATORS.has(text) ? { kind: 'operator', operator: text as 'AND' } : { kind: 'text', text }
 }
