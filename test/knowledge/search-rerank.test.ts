@@ -68,6 +68,12 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       assert.equal(service.requests[0]?.body.query, 'apple नमस्ते 東京の Łódź')
     })
 
+    test('have what is as quotes say before what the service prefers', async () => {
+      const { results } = await search(notes, { text: '"some apple"', retrieval_mode: 'hybrid', min_similarity: 0 })
+      assert.ok(results.length > 1)
+      assert.equal(results[0]?.title, 'Pie')
+    })
+
     test('by words ask nobody', async () => {
       service.requests.length = 0
       assert.equal((await search(notes, 'apple')).results.length, 4)

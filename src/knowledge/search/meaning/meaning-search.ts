@@ -162,7 +162,8 @@ export class MeaningSearch {
     // Which ones are sorted again is the same for every page; those behind them stay where they are.
     const { reranker } = this.#semantic
     const isReranked = reranker !== null && page.offset < reranker.candidates
-    return isReranked ? rerankHits({ db, reranker }, project, ordered, text) : ordered
+    if (!isReranked) return ordered
+    return asWritten(request.question, await rerankHits({ db, reranker }, project, ordered, text))
   }
 
   /** How many chunks, and rows by words, are looked at for the first results, for more of them, and so on up to the page. */
