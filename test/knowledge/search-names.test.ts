@@ -39,4 +39,78 @@ eachServer('search by what notes are called', (notes) => {
       { field: 'file_path', text: 'attic/boxes/Kettle.md', highlights: [[6, 11]] },
     ])
   })
+
+  test('finds first what is titled just as was asked, whatever small words and signs the title has, in text and in hybrid', async () => {
+    const project = await notes().project('Titles')
+    const own = [
+      'End of year',
+      'How to make tea',
+      'Notes of the meeting',
+      'Node.js',
+      "Bob's notes",
+      'Q1/Q2',
+      '日本',
+      'C#',
+    ]
+    for (const title of own) await project.create({ title, directory: 'own', content: 'Nothing else.' })
+    const others = [
+      'Year end',
+      'Make tea',
+      'Tea',
+      'Node.js Node.js guide',
+      'Bob notes',
+      'Notes, Bob',
+      'Q1/Q2, Q1',
+      '日本日本',
+      'C++',
+      'C',
+    ]
+    for (const title of others) await project.create({ title, content: `${title}. ${title} and ${title}.` })
+    for (let at = 1; at <= 60; at++) {
+      await project.create({ title: `Meeting notes ${at}`, directory: 'all', content: 'Meeting notes of a meeting.' })
+    }
+    for (const title of own) {
+      for (const mode of ['fts', 'hybrid']) {
+        for (const text of [title, `${title}?`.toUpperCase()]) {
+          if (text !== title && title === 'C#') continue
+          const { results } = await search(project, { text, retrieval_mode: mode, entity_types: ['entity'] })
+          assert.equal(results[0]?.title, title, `${mode}: ${text}`)
+          const scores = results.map(({ score }) => score)
+          const falling = scores.toSorted((one, other) => other - one)
+          assert.deepEqual(scores, falling)
+        }
+      }
+    }
+  })
+
+  test('finds what is titled with signs alone', async () => {
+    const project = await notes().project('Signs')
+    for (const title of ['★★★', '→', '!!!', 'Star']) await project.create({ title, note_type: 'sign' })
+    for (const title of ['★★★', '→', '!!!']) {
+      const { results, total, total_is_exact: isExact } = await search(project, { title })
+      assert.deepEqual([results.map((hit) => hit.title), total, isExact], [[title], 1, true])
+      assert.equal((await search(project, { title, note_types: ['note'] })).total, 0)
+    }
+    assert.equal((await search(project, { title: '☆' })).total, 0)
+  })
+
+  test('finds the version, the day and the address that was asked for before those of the same parts', async () => {
+    const project = await notes().project('Versions')
+    for (const version of ['1.0.2', '2.1.0', '1.2.0', '2.0.1']) {
+      await project.create({ title: `Changelog ${version}`, content: `What is new in ${version}.` })
+    }
+    for (const day of ['2024-01-02', '2024-02-01', '2024-01-20']) {
+      await project.create({ title: `Standup ${day}`, content: `What we did on ${day}.` })
+    }
+    for (const host of ['10.0.0.1', '10.0.1.10', '10.1.0.0']) await project.create({ title: `Host ${host}` })
+    for (const [text, title] of [
+      ['what changed in version 1.0.2', 'Changelog 1.0.2'],
+      ['what did we do on 2024-01-02', 'Standup 2024-01-02'],
+      ['which host is at 10.0.0.1', 'Host 10.0.0.1'],
+    ] as const) {
+      for (const mode of ['fts', 'hybrid']) {
+        assert.equal(titles(await search(project, { text, retrieval_mode: mode }))[0], title, `${mode}: ${text}`)
+      }
+    }
+  })
 })

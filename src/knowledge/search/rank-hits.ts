@@ -16,6 +16,7 @@ import type { Candidate } from './rank/candidate.ts'
 import { rankedWords, rankNotes } from './rank/rank-notes.ts'
 import type { TokenMeaning } from './rank/token-meaning.ts'
 import { WantedWords } from './words/wanted-words.ts'
+import { TITLE_MATCH, type TitleMatch, WrittenTitle } from './words/written-title.ts'
 
 /** So many are looked at closely: each costs some tenths of a millisecond. */
 export const MOST_RANKED_CLOSELY = 50
@@ -56,12 +57,23 @@ export async function rankHits(
   })
   const statistics = await wordStatistics(reader, project, rankedWords(question), await isOnlyProject(reader), known)
   const byKey = new Map(first.map((hit) => [hitKey(hit), hit]))
-  const ranked = rankNotes(question, candidates, statistics, meaning).map(({ noteId: key, score }) => {
+  const inOrder = rankNotes(question, candidates, statistics, meaning).map(({ noteId: key, score }) => {
     return { ...(byKey.get(key) as RatedHit), score }
   })
+  const written = new WrittenTitle(question)
+  const ranked = titledFirst(inOrder, (hit) => written.match(texts.get(hitKey(hit))?.title ?? ''))
   const least = ranked.at(-1)?.score ?? 1
   const most = Math.max(1, hits[MOST_RANKED_CLOSELY]?.score ?? 0)
   return [...ranked, ...hits.slice(MOST_RANKED_CLOSELY).map((hit) => ({ ...hit, score: (least * hit.score) / most }))]
+}
+
+/** What is called just as was asked comes first, though words such as "of" count for nothing in the order of the others. */
+function titledFirst(hits: readonly RatedHit[], matchOf: (hit: RatedHit) => TitleMatch): RatedHit[] {
+  const rated = hits.map((hit) => ({ hit, match: hit.kind === 'note' ? matchOf(hit) : TITLE_MATCH.none }))
+  const most = hits[0]?.score ?? 0
+  return rated
+    .sort((one, other) => other.match - one.match)
+    .map(({ hit, match }) => (match === TITLE_MATCH.none ? hit : { ...hit, score: most }))
 }
 
 /** What is gone meanwhile has none. */

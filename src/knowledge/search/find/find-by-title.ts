@@ -9,6 +9,7 @@ import { type Node, parseTitle } from '../question/question.ts'
 import { rowOf } from '../row-number.ts'
 import { indexWords } from '../words/search-text.ts'
 import { stemOf } from '../words/stem.ts'
+import { TITLE_MATCH, type TitleMatch, WrittenTitle } from '../words/written-title.ts'
 import { bestFirst, NO_ROWS, type OrderedRows } from './find-by-tree.ts'
 import { matchingPages } from './matching-pages.ts'
 import { type SearchedNote, searchedNotes, titlesOf } from './store-search-notes.ts'
@@ -25,7 +26,9 @@ export interface TitleLimits {
 const LIMITS: TitleLimits = { rows: 5_000, allRows: 50_000 }
 /** So many are compared before others have their turn. */
 const TITLES_AT_ONCE = 200
-const NO_NOTES: ReadonlySet<number> = new Set()
+const NO_NOTES: ReadonlyMap<number, TitleMatch> = new Map()
+/** No word that titles could have: only what is titled just so. */
+const ONE_EMPTY_PAGE = [{ numbers: [], isLast: true }]
 
 export interface AskedTitle {
   text: string
@@ -38,11 +41,11 @@ export interface AskedTitle {
 interface TitleSearch {
   reader: Reader
   project: Project
-  text: string
-  tree: Node
+  /** Null: nothing but signs. */
+  tree: Node | null
   words: readonly string[]
   /** All of the text, operators as well: a note may be titled so. */
-  written: readonly string[]
+  written: WrittenTitle
   prepared: PreparedFilters
 }
 
@@ -53,10 +56,10 @@ export async function findByTitle(
   { text, filters, wanted, limits = LIMITS }: AskedTitle,
 ): Promise<OrderedRows> {
   const { engine } = reader
-  const { tree, words, isPlain } = parseTitle(text)
-  const written = isPlain ? words : indexWords(text)
+  const { tree, words } = parseTitle(text)
+  const written = new WrittenTitle(text)
   const prepared = prepareFilters(filters)
-  if (tree === null || prepared.kinds === null) return NO_ROWS
+  if (prepared.kinds === null) return NO_ROWS
   const scope = scopeExpression(engine, {
     projectId: project.id,
     isOnlyProject: false,
@@ -64,18 +67,19 @@ export async function findByTitle(
     without: prepared.without,
   })
   // What a note is called is more than its title, which is therefore compared.
-  const names = nameExpression(engine, project.id, tree, true)
+  const names = tree === null ? null : nameExpression(engine, project.id, tree, true)
   const expression = names === null ? scope : all(engine, names, scope)
-  const search: TitleSearch = { reader, project, text, tree, words, written, prepared }
+  const pages = tree === null ? ONE_EMPTY_PAGE : matchingPages(reader, expression, limits)
+  const search: TitleSearch = { reader, project, tree, words, written, prepared }
   // In their order.
   const scores = new Map<number, number>()
   const changedAt = filters.after === undefined ? null : new Map<number, Micros>()
   let least = Number.POSITIVE_INFINITY
   let isFirst = true
   let isExact = false
-  for await (const { numbers, isLast } of matchingPages(reader, expression, limits)) {
-    const titled = isFirst ? await titledSo(reader, project, written, text) : NO_NOTES
-    const older = await matchingTitled(reader, scope, titled, new Set(numbers))
+  for await (const { numbers, isLast } of pages) {
+    const titled = isFirst ? await titledSo(reader, project, written) : NO_NOTES
+    const older = await matchingTitled(reader, scope, titled.keys(), new Set(numbers))
     const added = new Map<number, number>()
     for (const { number, score, note } of await fittingRows(search, [...older, ...numbers])) {
       if (scores.has(number)) continue
@@ -104,26 +108,23 @@ interface FittingRow {
 }
 
 async function fittingRows(search: TitleSearch, numbers: readonly number[]): Promise<FittingRow[]> {
-  const { reader, project, text, tree, words, written, prepared } = search
-  const whole = written.join(' ')
+  const { reader, project, tree, words, written, prepared } = search
   const ids = numbers.map((number) => rowOf(number).noteId)
   const titles = await titlesOf(reader, ids)
   const notes = prepared.mustCompare ? await searchedNotes(reader, project.id, ids) : null
-  const asked = { words, forms: new Set(words.map(formOf)), spelling: spelling(text) }
+  const asked = { words, forms: new Set(words.map(formOf)) }
   const breathe = turnAfter(TITLES_AT_ONCE)
   const fitting: FittingRow[] = []
   for (const number of numbers) {
     await breathe(1)
     const { noteId } = rowOf(number)
     const title = titles.get(noteId) ?? ''
-    const titleWords = indexWords(title)
-    const isWhole = titleWords.join(' ') === whole
-    const own = titleWords.map((word): TitleWord => ({ word, form: formOf(word) }))
+    const match = written.match(title)
+    const own = indexWords(title).map((word): TitleWord => ({ word, form: formOf(word) }))
     const note = notes?.get(noteId)
-    if ((!isWhole && !fits(tree, own)) || (notes !== null && (note === undefined || !prepared.passes(note)))) continue
-    // "C" has the words of "C++" and "C#", and is neither.
-    const spelled = spelling(title) === asked.spelling ? 1 : 0
-    fitting.push({ number, score: (isWhole ? 1 : share(own, asked)) + spelled, note })
+    const isFitting = match !== TITLE_MATCH.none || (tree !== null && fits(tree, own))
+    if (!isFitting || (notes !== null && (note === undefined || !prepared.passes(note)))) continue
+    fitting.push({ number, score: match === TITLE_MATCH.none ? share(own, asked) : match, note })
   }
   return fitting
 }
@@ -136,10 +137,6 @@ interface TitleWord {
 
 function formOf(word: string): string {
   return stemOf(word) ?? word
-}
-
-function spelling(text: string): string {
-  return text.trim().normalize('NFC').toLowerCase()
 }
 
 function fits(node: Node, words: readonly TitleWord[]): boolean {

@@ -17,6 +17,7 @@ import { beginningsOf, matchingRows } from '../index/store-search-index.ts'
 import type { Node } from '../question/question.ts'
 import { STOP_WORDS } from '../question/stop-words.ts'
 import { rowNumber, rowOf } from '../row-number.ts'
+import { TITLE_MATCH, type TitleMatch, WrittenTitle } from '../words/written-title.ts'
 import { passingScope } from './bulky-notes.ts'
 import { type Candidates, FEW_RANKED, MOST_COUNTED, MOST_RANKED, newestRows } from './candidates.ts'
 import { type ComparedSearch, comparedRows, passingRows } from './compared-rows.ts'
@@ -40,6 +41,8 @@ export interface AskedTree {
   tree: Node
   /** The words that the order is made from. */
   words: readonly string[]
+  /** What was asked, as it was written: a note may be titled so. */
+  written: string
   filters: SearchFilters
   /** How many rows from the first one on. */
   wanted: number
@@ -86,9 +89,9 @@ export async function findByTree(reader: Reader, project: Project, asked: AskedT
       for (const number of await passing(compared, found, numbers)) ranked.add(number)
     }
   }
-  const titled = await titledSo(reader, project, words)
+  const titled = await titledSo(reader, project, new WrittenTitle(asked.written))
   if (isMore) {
-    const older = await matchingTitled(reader, expression, titled, ranked)
+    const older = await matchingTitled(reader, expression, titled.keys(), ranked)
     for (const number of await passing(compared, found, older)) ranked.add(number)
   }
   const scores = await scoreRows(reader, [...ranked], words, statistics)
@@ -164,14 +167,17 @@ async function passing(
   return numbers.filter((number) => isPassing.has(number))
 }
 
-/** What is called just so comes first, however often others say it. */
-function raise(scores: Map<number, number>, noteIds: ReadonlySet<number>): void {
-  if (noteIds.size === 0) return
-  const most = Math.max(0, ...scores.values())
-  for (const noteId of noteIds) {
-    const number = rowNumber('note', noteId, 0)
-    const score = scores.get(number)
-    if (score !== undefined) scores.set(number, score + most)
+/** What is called just so comes first, however often others say it, and what is spelled so before what only has the words. */
+function raise(scores: Map<number, number>, titled: ReadonlyMap<number, TitleMatch>): void {
+  for (const level of [TITLE_MATCH.sameWords, TITLE_MATCH.sameSpelling]) {
+    const ids = [...titled].filter(([, match]) => match === level).map(([noteId]) => noteId)
+    if (ids.length === 0) continue
+    const most = scores.values().reduce((found, score) => Math.max(found, score), 0)
+    for (const noteId of ids) {
+      const number = rowNumber('note', noteId, 0)
+      const score = scores.get(number)
+      if (score !== undefined) scores.set(number, score + most)
+    }
   }
 }
 

@@ -58,9 +58,9 @@ function orderedRows(
   const wanted = page.offset + page.limit
   switch (main.mode) {
     case 'text': {
-      const { tree, words } = main.question
+      const { tree, words, spoken: written } = main.question
       const all = withTagsOf(main.question, filters)
-      if (tree !== null) return findByTree(reader, project, { tree, words, filters: all, wanted, isCounted })
+      if (tree !== null) return findByTree(reader, project, { tree, words, written, filters: all, wanted, isCounted })
       return hasTags(main.question) ? findByFilters(reader, project, { filters: all, wanted }) : NO_ROWS
     }
     case 'title':

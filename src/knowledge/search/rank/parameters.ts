@@ -25,6 +25,8 @@ export const PARAMETERS = {
   passageShare: 0.3,
   titleShare: 1,
   vectorShare: 0.3,
+  /** Words that signs join in the question, side by side. */
+  joinedShare: 0.1,
   /** The second round: how many segments give how many terms, and what these count. */
   feedbackSegments: 5,
   feedbackTerms: 8,

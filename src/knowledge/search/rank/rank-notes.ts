@@ -1,5 +1,6 @@
 import type { Candidate, CollectionStatistics, RankedNote } from './candidate.ts'
 import { type FirstRound, feedbackTerms } from './feedback.ts'
+import { joinedWords, shareOfJoined } from './joined-words.ts'
 import { matchNote, type NoteMatches, type NoteWords, readNote } from './note-matches.ts'
 import { PARAMETERS } from './parameters.ts'
 import { type QuestionTerm, questionTerms } from './question-terms.ts'
@@ -29,8 +30,13 @@ export function rankNotes(
   const terms = questionTerms(question)
   const round = scoreRound(task, terms)
   const similarities = similaritiesOf(candidates)
-  const first = round.scores.map((score, number) => sumOf(score, similarities?.[number] ?? null))
-  const { feedbackShare } = PARAMETERS
+  const { feedbackShare, joinedShare } = PARAMETERS
+  const pieces = joinedWords(question, list)
+  const first = round.scores.map((score, number) => {
+    const sum = sumOf(score, similarities?.[number] ?? null)
+    if (pieces.length === 0) return sum
+    return (sum + joinedShare * shareOfJoined(pieces, read[number] as NoteWords)) / (1 + joinedShare)
+  })
   const added = meaning === null ? null : scoreFeedback(task, meaning, { ...round, terms, read, scores: first })
   const head = first.indexOf(Math.max(...first))
   const scores = first.map((score, number) => {
