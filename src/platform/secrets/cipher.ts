@@ -69,14 +69,14 @@ export class Cipher {
     const parts = /^v1\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]+)$/.exec(text)
     if (parts === null) return undefined
     const nonce = Buffer.from(parts[1] as string, 'base64url')
-    return read(Buffer.concat([nonce, Buffer.from(parts[2] as string, 'base64url')]), this.#key, binding)
+    return read(Buffer.concat([nonce, Buffer.from(parts[2] as string, 'base64url')]), 0, this.#key, binding)
   }
 
   /** Undefined as above. */
   open(sealed: Uint8Array, binding: string): Buffer | undefined {
-    if (sealed[0] === PLAIN_KEY) return read(sealed.subarray(1), this.#key, binding)
+    if (sealed[0] === PLAIN_KEY) return read(sealed, 1, this.#key, binding)
     if (sealed[0] !== SALTED_KEY || sealed.length < SALTED_AT) return undefined
-    return read(sealed.subarray(SALTED_AT), this.#saltedKey(sealed), binding)
+    return read(sealed, SALTED_AT, this.#saltedKey(sealed), binding)
   }
 
   /** A key of its own for a purpose, the same in every process that has this one: a seal on what callers give back. */
@@ -124,14 +124,15 @@ function write(sealed: Buffer, at: number, key: KeyObject, plain: Uint8Array, bi
   cipher.getAuthTag().copy(sealed, sealed.length - TAG_BYTES)
 }
 
-function read(sealed: Uint8Array, key: KeyObject, binding: string): Buffer | undefined {
-  const data = sealed.subarray(NONCE_BYTES)
-  if (data.length < TAG_BYTES) return undefined
-  const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES })
+function read(sealed: Uint8Array, at: number, key: KeyObject, binding: string): Buffer | undefined {
+  const dataAt = at + NONCE_BYTES
+  const tagAt = sealed.length - TAG_BYTES
+  if (tagAt < dataAt) return undefined
+  const decipher = createDecipheriv(ALGORITHM, key, sealed.subarray(at, dataAt), { authTagLength: TAG_BYTES })
   decipher.setAAD(Buffer.from(binding))
-  decipher.setAuthTag(data.subarray(-TAG_BYTES))
+  decipher.setAuthTag(sealed.subarray(tagAt))
   try {
-    const plain = decipher.update(data.subarray(0, -TAG_BYTES))
+    const plain = decipher.update(sealed.subarray(dataAt, tagAt))
     decipher.final()
     return plain
   } catch {
