@@ -3,7 +3,7 @@ import { ipFilterOf } from './ip-filter.ts'
 import type { Answer, Exchanged, OutboundRequest, ReadyRequest } from './outbound-request.ts'
 
 /** One message carries no more: the other side begins with the first of many while this one still makes the rest. */
-export const MOST_TOGETHER = 8
+export const MOST_TOGETHER = 32
 
 /**
  * What happened since the last message. Numbers lie in one list and bytes in one piece of memory, which is handed over: a list of
