@@ -13,7 +13,7 @@ import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-
 import type { AttemptRecord, WaitingRun } from '../run/run.ts'
 import type { Sendable } from '../run/sendable.ts'
 import { findCompletionBytes, findInput } from '../run/store-runs.ts'
-import { openSendable, StoredCallbackUnreadable } from '../run/stored-callback.ts'
+import { openInput, StoredCallbackUnreadable, toSendable } from '../run/stored-callback.ts'
 import { type RetryPolicy, withGiven } from '../state/retry-policy.ts'
 import type { RunEvent } from '../state/run-event.ts'
 import { admitAttempt, attemptTimeoutMicros } from '../state/run-record.ts'
@@ -190,8 +190,13 @@ export class Attempter {
   }
 
   async #read(run: WaitingRun, makeRoom: MakeRoom): Promise<Sendable | StoredCallbackUnreadable | null> {
-    const input = run.input ?? (await findInput(this.#options.db, run.runNumber))
-    return input === undefined ? null : openSendable(this.#options.cipher, input, run.runId, makeRoom)
+    const { db, cipher } = this.#options
+    const input = run.input ?? (await findInput(db, run.runNumber))
+    if (input === undefined) return null
+    const opened = openInput(cipher, input, run.runId)
+    if (opened instanceof StoredCallbackUnreadable) return opened
+    if (opened.bodyBytes !== bytesOf(run)) await makeRoom(opened.bodyBytes)
+    return toSendable(opened, run.runId)
   }
 }
 

@@ -1,5 +1,8 @@
 import { fromBinary } from '@bufbuild/protobuf'
-import { CallbackExecutionCompletionSchema } from '../../gen/temporal/api/callback/v1/message_pb.js'
+import {
+  type CallbackExecutionCompletion,
+  CallbackExecutionCompletionSchema,
+} from '../../gen/temporal/api/callback/v1/message_pb.js'
 import { type Callback, CallbackSchema } from '../../gen/temporal/api/common/v1/message_pb.js'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
@@ -30,13 +33,14 @@ export function openCallback(cipher: Cipher, sealed: Uint8Array, runId: string):
   return parsed(runId, () => fromBinary(CallbackSchema, bytes))
 }
 
-/** `makeRoom` is told how large the body will be at most, and may take its time before it is made. */
-export async function openSendable(
-  cipher: Cipher,
-  input: RunInput,
-  runId: string,
-  makeRoom: (bytes: number) => Promise<void>,
-): Promise<Sendable | StoredCallbackUnreadable> {
+/** What is stored of a run, read but for the body that is sent, which may be large. */
+export interface OpenedInput extends Omit<Sendable, 'completion'> {
+  completion: CallbackExecutionCompletion
+  /** How large the body will be at most. */
+  bodyBytes: number
+}
+
+export function openInput(cipher: Cipher, input: RunInput, runId: string): OpenedInput | StoredCallbackUnreadable {
   const callback = openCallback(cipher, input.callback, runId)
   if (callback instanceof StoredCallbackUnreadable) return callback
   if (callback.variant.case !== 'nexus')
@@ -44,14 +48,17 @@ export async function openSendable(
   const { value } = callback.variant
   const { target } = readTarget(value.url)
   if (target === undefined) return new StoredCallbackUnreadable(`The address of run ${runId} cannot be read`)
-  const opened = parsed(runId, () => {
+  return parsed(runId, () => {
     const completion = fromBinary(CallbackExecutionCompletionSchema, input.completion)
-    return { completion, bytes: bodyBytes(completion, input.completion.length) }
+    return { target, callback: value, completion, bodyBytes: bodyBytes(completion, input.completion.length) }
   })
-  if (opened instanceof StoredCallbackUnreadable) return opened
-  await makeRoom(opened.bytes)
-  const completion = parsed(runId, () => completionBody(opened.completion))
-  return completion instanceof StoredCallbackUnreadable ? completion : { target, callback: value, completion }
+}
+
+export function toSendable(
+  { target, callback, completion }: OpenedInput,
+  runId: string,
+): Sendable | StoredCallbackUnreadable {
+  return parsed(runId, () => ({ target, callback, completion: completionBody(completion) }))
 }
 
 function parsed<T>(runId: string, parse: () => T): T | StoredCallbackUnreadable {

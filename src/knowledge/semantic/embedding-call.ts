@@ -6,6 +6,7 @@ import { storableText } from '../../platform/text/storable-text.ts'
 import { CallFailed } from './call-failed.ts'
 import { TextRefused } from './provider.ts'
 import { readEmbeddings } from './read-embeddings.ts'
+import { serviceHeaders } from './service-headers.ts'
 
 export interface EmbeddingCallOptions {
   outbound: Outbound
@@ -64,13 +65,7 @@ export class EmbeddingCall {
       url: this.#url,
       path: this.#path,
       method: 'POST',
-      headers: [
-        'accept',
-        'application/json',
-        'content-type',
-        'application/json',
-        ...(apiKey === null ? [] : ['authorization', `Bearer ${apiKey}`]),
-      ],
+      headers: serviceHeaders(apiKey),
       body: Buffer.from(JSON.stringify(body)),
       filter,
       timeoutMs,

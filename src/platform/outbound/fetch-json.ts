@@ -16,7 +16,7 @@ export function createFetchJson(outbound: Outbound, filter: IpFilter): FetchJson
       url,
       path: `${url.pathname}${url.search}`,
       method: 'GET',
-      headers: ['accept', 'application/json', ...Object.entries(headers).flat()],
+      headers: new Map([['accept', 'application/json'], ...Object.entries(headers)]),
       body: new Uint8Array(),
       filter,
       timeoutMs,

@@ -9,8 +9,7 @@ export interface OutboundRequest {
   /** Path and query as they stand in the request line. */
   path: string
   method: 'GET' | 'POST'
-  /** Names and values in turn. */
-  headers: readonly string[]
+  headers: ReadonlyMap<string, string>
   /** Empty for none. */
   body: Uint8Array
   /** Which addresses may be called. */

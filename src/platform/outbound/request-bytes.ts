@@ -37,9 +37,7 @@ function judge(name: string): boolean {
 export function requestHead({ url, path, method, headers, body }: OutboundRequest): string {
   if (path[0] !== '/' || NO_PATH.test(path)) throw new Error('the path cannot be sent')
   let head = `${method} ${path} HTTP/1.1\r\nhost: ${url.host}\r\nconnection: keep-alive\r\n`
-  for (let at = 0; at < headers.length; at += 2) {
-    const name = headers[at] as string
-    const value = headers[at + 1] as string
+  for (const [name, value] of headers) {
     const isSendable = sendable.get(name) ?? judge(name)
     if (!isSendable) continue
     if (!isLineText(value)) throw new Error(NO_HEADER)

@@ -50,7 +50,7 @@ export class Courier {
       url: target.url,
       path: target.requestPath,
       method: 'POST',
-      headers: pairsOf(headers),
+      headers,
       body,
       filter: policy.filter,
       timeoutMs,
@@ -91,10 +91,4 @@ function cannotTry(cause: unknown): AppError {
     'The server cannot send right now: repeat the request, and look how busy it is and how many files it may have open (ulimit -n)',
     { cause, headers: { 'retry-after': '5' } },
   )
-}
-
-function pairsOf(headers: ReadonlyMap<string, string>): string[] {
-  const pairs: string[] = []
-  for (const [name, value] of headers) pairs.push(name, value)
-  return pairs
 }

@@ -5,6 +5,7 @@
 import { AppError } from '../../../platform/errors/app-error.ts'
 import { createIpFilter } from '../../../platform/outbound/ip-filter.ts'
 import type { Outbound } from '../../../platform/outbound/outbound-request.ts'
+import { serviceHeaders } from '../service-headers.ts'
 import { readRelevance } from './read-relevance.ts'
 
 export interface RerankerOptions {
@@ -50,10 +51,7 @@ export class Reranker {
       url: this.#url,
       path: this.#path,
       method: 'POST',
-      headers: [
-        ...['accept', 'application/json', 'content-type', 'application/json'],
-        ...(apiKey === null ? [] : ['authorization', `Bearer ${apiKey}`]),
-      ],
+      headers: serviceHeaders(apiKey),
       body: Buffer.from(JSON.stringify(this.#body(model, question, documents))),
       filter: EVERYWHERE,
       timeoutMs,
