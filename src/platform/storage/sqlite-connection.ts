@@ -79,6 +79,11 @@ export class SqliteConnection {
     return Number(this.#prepare(sql).statement.run(...(parameters as SQLInputValue[])).changes)
   }
 
+  /** The same where nobody needs to know: Node makes an object of the counts, which costs a fifth of a short row. */
+  send(sql: string, parameters: readonly unknown[]): void {
+    this.#prepare(sql).statement.get(...(parameters as SQLInputValue[]))
+  }
+
   /** The number of the row that the statement inserted. */
   insert(sql: string, parameters: readonly unknown[]): number {
     return Number(this.#prepare(sql).statement.run(...(parameters as SQLInputValue[])).lastInsertRowid)

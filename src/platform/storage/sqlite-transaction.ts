@@ -71,7 +71,8 @@ export class SqliteTransaction implements Transaction {
   }
 
   send<Input extends object>(statement: Statement<Input, never>, input: Input): Promise<unknown> {
-    return this.change(statement, input)
+    const prepared = statement.prepared('sqlite')
+    return this.#whenFree(() => this.#connection.send(prepared.sql, prepared.bind(input)))
   }
 
   // NOTE Not by `returning`: SQLite runs such a statement as if there were a trigger and copies every page it touches first.
@@ -80,9 +81,9 @@ export class SqliteTransaction implements Transaction {
     return this.#whenFree(() => this.#connection.insert(prepared.sql, prepared.bind(input)))
   }
 
-  // One turn of the microtask queue for many rows, not one for each.
-  async changeEach<Input extends object>(statement: Statement<Input, never>, inputs: readonly Input[]): Promise<void> {
-    await this.changeCounts(statement, inputs)
+  changeEach<Input extends object>(statement: Statement<Input, never>, inputs: readonly Input[]): Promise<void> {
+    const { sql, bind } = statement.prepared('sqlite')
+    return this.#inLots(inputs, (input) => this.#connection.send(sql, bind(input)))
   }
 
   async changeCounts<Input extends object>(
@@ -91,12 +92,7 @@ export class SqliteTransaction implements Transaction {
   ): Promise<number[]> {
     const { sql, bind } = statement.prepared('sqlite')
     const counts: number[] = []
-    for (let start = 0; start < inputs.length; start += ROWS_AT_ONCE) {
-      const some = inputs.length <= ROWS_AT_ONCE ? inputs : inputs.slice(start, start + ROWS_AT_ONCE)
-      await this.#whenFree(() => {
-        for (const input of some) counts.push(this.#connection.change(sql, bind(input)))
-      })
-    }
+    await this.#inLots(inputs, (input) => counts.push(this.#connection.change(sql, bind(input))))
     return counts
   }
 
@@ -122,6 +118,16 @@ export class SqliteTransaction implements Transaction {
   signal(topic: string, body = ''): void {
     this.signals ??= []
     this.signals.push({ topic, body })
+  }
+
+  // One turn of the microtask queue for many rows, not one for each.
+  async #inLots<Input>(inputs: readonly Input[], change: (input: Input) => unknown): Promise<void> {
+    for (let start = 0; start < inputs.length; start += ROWS_AT_ONCE) {
+      const some = inputs.length <= ROWS_AT_ONCE ? inputs : inputs.slice(start, start + ROWS_AT_ONCE)
+      await this.#whenFree(() => {
+        for (const input of some) change(input)
+      })
+    }
   }
 
   // Not an async function: the usual case answers with a settled promise and costs one turn of the microtask queue.

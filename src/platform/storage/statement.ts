@@ -69,19 +69,18 @@ function prepare<Input extends object>(
   name: string,
 ): PreparedStatement<Input> {
   const { sql, parameters } = query.compile(COMPILERS[engine])
-  const keys = parameters.map((value) => (value instanceof Placeholder ? (value.key as keyof Input) : null))
-  return {
-    sql,
-    name,
-    bind(input) {
-      const values: unknown[] = []
-      for (let i = 0; i < keys.length; i++) {
-        const key = keys[i] as keyof Input | null
-        values.push(key === null ? parameters[i] : input[key])
-      }
-      return values
-    },
-  }
+  return { sql, name, bind: binder(parameters) }
+}
+
+/**
+ * Written for the members of one statement, which are ours. A function for all statements would meet inputs of every shape and
+ * look each member up anew.
+ */
+function binder<Input extends object>(parameters: readonly unknown[]): (input: Input) => unknown[] {
+  const values = parameters.map((value, at) =>
+    value instanceof Placeholder ? `input[${JSON.stringify(value.key)}]` : `constants[${at}]`,
+  )
+  return new Function('constants', `return (input) => [${values.join(', ')}]`)(parameters)
 }
 
 const COMPILERS: Record<Engine, Kysely<Tables>> = {
