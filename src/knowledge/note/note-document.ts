@@ -3,7 +3,7 @@ import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { incomingRelations, outgoingRelations, type RelationsOfNote } from '../link/store-relations.ts'
 import { inTurns, type Steps } from '../text/steps.ts'
 import type { NoteRef, NoteWithContent } from './note.ts'
-import { type ObservationDocument, observationDocument, relationDocument } from './part-document.ts'
+import { type ObservationDocument, observationDocument, partsBeginning, relationDocument } from './part-document.ts'
 import type { EntityDocument } from './schema-notes.ts'
 import { type Observation, readObservations } from './store-observations.ts'
 
@@ -40,10 +40,14 @@ export async function noteParts(
   }
 }
 
-function* observationDocuments(note: NoteRef, observations: readonly Observation[]): Steps<ObservationDocument[]> {
+function* observationDocuments(
+  note: NoteRef,
+  observations: readonly Observation[],
+  beginning: string,
+): Steps<ObservationDocument[]> {
   const shown: ObservationDocument[] = []
   for (const [position, observation] of observations.entries()) {
-    shown.push(observationDocument(note, observation, position))
+    shown.push(observationDocument(note, observation, position, beginning))
     yield
   }
   return shown
@@ -55,6 +59,7 @@ export async function toDocument(
   { observations, outgoing, incoming }: NoteParts,
   breathe?: () => Promise<unknown>,
 ): Promise<EntityDocument> {
+  const beginning = partsBeginning(note)
   return {
     external_id: note.external_id,
     id: note.id,
@@ -65,8 +70,11 @@ export async function toDocument(
     file_path: note.file_path,
     content: note.content,
     entity_metadata: JSON.parse(note.metadata),
-    observations: await inTurns(observationDocuments(note, observations), breathe),
-    relations: [...outgoing.relations, ...incoming.relations].map(relationDocument),
+    observations: await inTurns(observationDocuments(note, observations, beginning), breathe),
+    relations: [
+      ...outgoing.relations.map((relation) => relationDocument(relation, beginning)),
+      ...incoming.relations.map((relation) => relationDocument(relation)),
+    ],
     ...((outgoing.isTruncated || incoming.isTruncated) && { relations_truncated: true }),
     created_at: toRfc3339(note.created_at),
     updated_at: toRfc3339(note.updated_at),

@@ -13,10 +13,12 @@ type RelationDocument = EntityDocument['relations'][number]
 const LONGEST_CONTENT = 200
 const DIGITS = 12
 
+/** `beginning`: that of the permalinks of the note's parts, for whoever shows many of them. */
 export function observationDocument(
   note: Pick<Note, 'id' | 'permalink' | 'file_path'>,
   { category, content, context, tags }: Observation,
   position: number,
+  beginning?: string,
 ): ObservationDocument {
   return {
     id: partId(note.id, position),
@@ -24,7 +26,7 @@ export function observationDocument(
     content,
     tags,
     context,
-    permalink: observationPermalink(note, category, content),
+    permalink: observationPermalink(note, category, content, beginning),
   }
 }
 
@@ -32,8 +34,10 @@ export function observationPermalink(
   note: Pick<Note, 'permalink' | 'file_path'>,
   category: string,
   content: string,
+  beginning?: string,
 ): string {
-  const permalink = slug(`${nameOf(note)}/observations/${category}/${content.slice(0, LONGEST_CONTENT)}`)
+  const own = `observations/${category}/${content.slice(0, LONGEST_CONTENT)}`
+  const permalink = beginning === undefined ? slug(`${nameOf(note)}/${own}`) : beginning + slug(own)
   return content.length <= LONGEST_CONTENT ? permalink : `${permalink}-${hash('sha256', content).slice(0, DIGITS)}`
 }
 
@@ -47,7 +51,8 @@ export function firstTags(tags: string[], length: number): string[] {
   return end === -1 ? tags : tags.slice(0, end)
 }
 
-export function relationDocument(relation: RelationView): RelationDocument {
+/** `beginning`: that of the parts of the note that it comes from. */
+export function relationDocument(relation: RelationView, beginning?: string): RelationDocument {
   const { direction, from, to, to_name: literal, relation_type: type } = relation
   return {
     id: partId(from.id, relation.position),
@@ -57,7 +62,7 @@ export function relationDocument(relation: RelationView): RelationDocument {
     to_name: to === null ? literal : to.title,
     relation_type: type,
     context: relation.context,
-    permalink: relationPermalink(from, type, to === null ? literal : nameOf(to)),
+    permalink: relationPermalink(from, type, to === null ? literal : nameOf(to), beginning),
     from_external_id: from.external_id,
     to_external_id: to === null ? null : to.external_id,
     display: relation.display,
@@ -66,8 +71,15 @@ export function relationDocument(relation: RelationView): RelationDocument {
 }
 
 /** `to`: how answers name the target, or what was written for it. */
-export function relationPermalink(from: Pick<NoteRef, 'permalink' | 'file_path'>, type: string, to: string): string {
-  return slug(`${nameOf(from)}/${type}/${to}`)
+export function relationPermalink(
+  from: Pick<NoteRef, 'permalink' | 'file_path'>,
+  type: string,
+  to: string,
+  beginning?: string,
+): string {
+  const own = beginning === undefined ? '' : slug(`${type}/${to}`)
+  // Where no letter is left of either, what is before them decides whether their hyphens stay.
+  return own === '' ? slug(`${nameOf(from)}/${type}/${to}`) : beginning + own
 }
 
 /** What the permalinks of all parts of a note begin with. */
