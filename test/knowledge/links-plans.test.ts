@@ -48,7 +48,7 @@ eachDatabase('plans of links', ({ open }) => {
     const plans = await plansOf(notes, async (reader) => {
       await resolveExactly(reader, notes.project, 'a/b.md', texts(3))
       for (const column of ['target_key', 'whole_key', 'part_key'] as const) {
-        await waitingRelations(reader, notes.project.id, column, ['a', 'b', 'c']).next()
+        await waitingRelations(reader, notes.project.id, column, ['a', 'b', 'c'])
       }
       await relationsOf(reader, note)
       await boundRelations(reader, note.id, -1)
@@ -64,7 +64,7 @@ eachDatabase('plans of links', ({ open }) => {
   test('those who wait for a note are read in the order of the index, not sorted for each batch', async () => {
     const notes = await LinkedNotes.open(await open())
     const [plan] = await plansOf(notes, (reader) =>
-      waitingRelations(reader, notes.project.id, 'target_key', ['a', 'b']).next(),
+      waitingRelations(reader, notes.project.id, 'target_key', ['a', 'b']),
     )
     assert.doesNotMatch(plan ?? '', /USE TEMP B-TREE/)
   })

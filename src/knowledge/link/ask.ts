@@ -69,7 +69,10 @@ export function readingsOf(project: Project, { target, sourcePath }: Ask): Readi
   return [whole, { text, permalinks: [text, slug(text)], relative: null, paths }]
 }
 
-/** Under which keys the notes are found that `choose` must see: all that could be meant and some that could not. */
+/**
+ * Under which keys the notes are found that `choose` must see: all that could be meant and some that could not. The first one is that
+ * of the target.
+ */
 export function askedKeys(project: Project, ask: Ask): string[] {
   const { target, sourcePath } = ask
   const literal = literalsOf(ask).map(({ text }) => nameKey(text))

@@ -57,9 +57,9 @@ export async function replaceRelations(
     links.length === 0 ? [] : resolveAsks(tx, project, asks, { found, breathe: () => tx.breathe() }),
     isNew ? [] : storedRelations(tx, note.id, -1),
   ])
-  const choices = await keepBound(tx, note.id, links, named, stored)
+  const choices = isNew ? named : await keepBound(tx, note.id, links, named, stored)
   const targets = choices.map((choice) => (choice !== null && 'note' in choice ? choice.note : null))
-  const rows = await inTurns(rowsOf(note, links, choices), () => tx.breathe())
+  const rows = await inTurns(rowsOf(note, links, choices, found?.keys ?? []), () => tx.breathe())
   // Whoever appends a line changes no link before it.
   const first = isNew ? 0 : await dropFromFirstDifference(tx, note.id, rows, stored)
   await insertRelations(tx, note, first === 0 ? rows : rows.slice(first))
@@ -124,17 +124,32 @@ function views(from: NoteRef, rows: readonly RelationRow[], targets: readonly (N
 
 type OwnedRow = RelationRow & RelationOwner
 
-function* rowsOf(note: Note, links: readonly ParsedLink[], choices: readonly Choice[]): Steps<OwnedRow[]> {
+function* rowsOf(
+  note: Note,
+  links: readonly ParsedLink[],
+  choices: readonly Choice[],
+  keys: FoundLinkNames['keys'],
+): Steps<OwnedRow[]> {
   const seen = new Set<string>()
   const rows: OwnedRow[] = []
   for (const [position, link] of links.entries()) {
-    rows.push(toRow(note, link, position, choices[position] ?? null, seen))
+    const key = keys[position]?.[0] ?? nameKey(link.target)
+    rows.push(toRow(note, link, { position, key, choice: choices[position] ?? null, seen }))
     yield
   }
   return rows
 }
 
-function toRow(note: Note, link: ParsedLink, position: number, choice: Choice, seen: Set<string>): OwnedRow {
+interface LinkPlace {
+  position: number
+  /** Of its target. */
+  key: string
+  choice: Choice
+  /** Where the links before it lead to, and as what. */
+  seen: Set<string>
+}
+
+function toRow(note: Note, link: ParsedLink, { position, key, choice, seen }: LinkPlace): OwnedRow {
   const { type, target, name, display, context } = link
   const { toId, anchor } =
     choice !== null && 'note' in choice
@@ -154,7 +169,7 @@ function toRow(note: Note, link: ParsedLink, position: number, choice: Choice, s
     anchor,
     display,
     context,
-    target_key: nameKey(target),
+    target_key: key,
     whole_key: name === target ? null : nameKey(name),
   }
 }
@@ -240,10 +255,11 @@ async function bindWaiting(
   { note, names }: { note: Note; names: readonly NameRow[] },
   { by, keys }: Waited,
 ): Promise<boolean> {
-  let means: ((ask: Ask) => boolean) | undefined
+  const lists = await waitingRelations(tx, project.id, by, keys)
+  if (lists === null) return false
+  const means = meansNote(project, note, names)
   const binder = new RelationBinder(tx)
-  for await (const waiting of waitingRelations(tx, project.id, by, keys)) {
-    means ??= meansNote(project, note, names)
+  for await (const waiting of lists) {
     const possible: WaitingRelation[] = []
     for (const [at, group] of alikeRelations(waiting).entries()) {
       if (means(askOf(group[0]))) possible.push(...group)
@@ -253,7 +269,7 @@ async function bindWaiting(
     await binder.bind(found.filter(({ to_id }) => to_id === note.id))
   }
   await binder.end()
-  return means !== undefined
+  return true
 }
 
 /** Whether a text would mean the note if there were no other. */

@@ -40,7 +40,8 @@ export async function addNames(
   { note, aliases }: NamedVersion,
   past: readonly Named[] = [],
 ): Promise<NameRow[]> {
-  const names = [...namesOf(note, aliases), ...formerNames(past, note)]
+  const names = namesOf(note, aliases)
+  if (past.length > 0) names.push(...formerNames(past, note))
   await insertNames(tx, { projectId: project.id, noteId: note.id }, names)
   return names
 }

@@ -14,7 +14,10 @@ export type NameIndex = ReadonlyMap<string, readonly NamedNote[]>
 /** The names with these keys. */
 export function namesWith(index: NameIndex, keys: readonly string[]): NamedNote[] {
   const names: NamedNote[] = []
-  for (const key of new Set(keys)) names.push(...(index.get(key) ?? []))
+  for (const [at, key] of keys.entries()) {
+    const found = keys.indexOf(key) === at ? index.get(key) : undefined
+    if (found !== undefined) names.push(...found)
+  }
   return names
 }
 

@@ -61,19 +61,17 @@ const NOTHING = Promise.resolve()
 
 /** Names that the note has already are left as they are. */
 export function insertNames(tx: Transaction, owner: NameOwner, names: readonly NameRow[]): Promise<unknown> {
-  if (tx.engine === 'sqlite') {
-    const rows = names.map((name) => ({ ...owner, ...name }))
-    return tx.changeEach(insertRow, rows)
-  }
+  if (tx.engine === 'sqlite') return tx.changeEach(insertRow, ownedNames(owner, names))
   return names.length === 0 ? NOTHING : tx.send(insertRows, { ...owner, rows: toRows(names) })
 }
 
 export async function deleteNames(tx: Transaction, owner: NameOwner, names: readonly NameRow[]): Promise<void> {
-  if (tx.engine === 'sqlite') {
-    const rows = names.map((name) => ({ ...owner, ...name }))
-    return tx.changeEach(deleteRow, rows)
-  }
+  if (tx.engine === 'sqlite') return tx.changeEach(deleteRow, ownedNames(owner, names))
   if (names.length > 0) await tx.send(deleteRows, { ...owner, rows: toRows(names) })
+}
+
+function ownedNames({ projectId, noteId }: NameOwner, names: readonly NameRow[]): (NameOwner & NameRow)[] {
+  return names.map(({ key, kind, value }) => ({ projectId, noteId, key, kind, value }))
 }
 
 function toRows(names: readonly NameRow[]): string {

@@ -50,33 +50,45 @@ const WAITING = {
 
 const START = { from_id: 0, position: -1 }
 
+type Place = Pick<WaitingRelation, 'from_id' | 'position'>
+
 /**
  * All unresolved relations with one of the keys, some at a time: where there are many, those of one key after those of another, as
- * the index has them. In the order of their notes, all that are left would be sorted for each batch.
+ * the index has them. In the order of their notes, all that are left would be sorted for each batch. Null when there is none: nobody
+ * waits for most new notes, and they should not pay for more than the question.
  */
-export async function* waitingRelations(
+export async function waitingRelations(
   reader: Reader,
   projectId: number,
   by: WaitingBy,
   keys: readonly string[],
+): Promise<AsyncIterable<WaitingRelation[]> | null> {
+  const read = (asked: readonly string[], { from_id: fromId, position }: Place) => {
+    const list = reader.engine === 'sqlite' ? JSON.stringify(asked) : asked
+    return reader.run(WAITING[by], { projectId, keys: list, fromId, position })
+  }
+  const first = await read(keys, START)
+  return first.length === 0 ? null : allWaiting(first, keys, read)
+}
+
+async function* allWaiting(
+  first: WaitingRow[],
+  keys: readonly string[],
+  read: (asked: readonly string[], after: Place) => Promise<WaitingRow[]>,
 ): AsyncGenerator<WaitingRelation[]> {
   const left = new Set(keys)
-  let asked = keys
-  let after = START
-  for (;;) {
-    const { from_id: fromId, position } = after
-    const list = reader.engine === 'sqlite' ? JSON.stringify(asked) : asked
-    const rows: WaitingRow[] = await reader.run(WAITING[by], { projectId, keys: list, fromId, position })
+  let after: Place = START
+  for (let rows = first; ; ) {
     if (rows.length > 0) yield rows
     for (const { key } of rows) left.delete(key)
     const last = rows.at(-1)
     if (last !== undefined && rows.length === WAITING_AT_ONCE) {
-      asked = [last.key]
       after = last
+      rows = await read([last.key], after)
     } else if (after === START || left.size === 0) return
     else {
-      asked = [...left]
       after = START
+      rows = await read([...left], after)
     }
   }
 }

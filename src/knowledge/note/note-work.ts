@@ -103,9 +103,11 @@ async function insertPrepared(
   const { filePath } = prepared
   const place = { filePath, permalink: prepared.permalink ?? ownPermalink(project, settings, filePath, externalId) }
   // One look-up for what is in the way and for what the links lead to.
+  const ownKeys = placeKeys(place)
   const keys = linkKeys(project, filePath, prepared.parsed.links)
-  const found = { ...(await findNames(tx, project.id, [...placeKeys(place), ...keys.flat()])), keys }
-  const state = newState(prepared, await claimAmong(tx, project, place, found))
+  const { names, isCrowded } = await findNames(tx, project.id, ownKeys.concat(...keys))
+  const found = { names, isCrowded, keys }
+  const state = newState(prepared, await claimAmong(tx, project, { ...place, keys: ownKeys }, found))
   refuseUnfit(state, 'too_large')
   return createNote(tx, context, externalId, state, { found })
 }

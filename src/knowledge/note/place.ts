@@ -15,11 +15,17 @@ export interface WantedPlace {
   ownId?: number
 }
 
+export interface KeyedPlace extends WantedPlace {
+  /** What `placeKeys` says of it. */
+  keys: readonly string[]
+}
+
 const SUFFIXES_AT_A_TIME = 64
 
 /** The permalink that the note may have, suffixed where another has it. Throws `conflict` when the path is not free. */
 export async function claimPlace(tx: Transaction, project: Project, place: WantedPlace): Promise<string | null> {
-  return claimAmong(tx, project, place, await findNames(tx, project.id, placeKeys(place)))
+  const keys = placeKeys(place)
+  return claimAmong(tx, project, { ...place, keys }, await findNames(tx, project.id, keys))
 }
 
 /** The keys under which whoever is in the way is found. */
@@ -31,7 +37,7 @@ export function placeKeys({ filePath, permalink }: WantedPlace): string[] {
 export async function claimAmong(
   tx: Transaction,
   project: Project,
-  place: WantedPlace,
+  place: KeyedPlace,
   found: FoundNames,
 ): Promise<string | null> {
   const { filePath, permalink, ownId } = place
@@ -46,9 +52,7 @@ export async function claimAmong(
 }
 
 /** All notes with that path or permalink or one that is spelled nearly so, unless very many share the name. */
-function namesakes(place: WantedPlace, { names }: FoundNames): NoteRef[] {
-  if (names.length === 0) return []
-  const keys = placeKeys(place)
+function namesakes({ keys }: KeyedPlace, { names }: FoundNames): NoteRef[] {
   return names.filter(({ kind, key }) => kind === NAME_KINDS.current && keys.includes(key))
 }
 
