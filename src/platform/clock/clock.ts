@@ -15,6 +15,7 @@ export interface Clock {
 
 export const MICROS_PER_MS = 1_000
 export const MICROS_PER_SECOND = 1_000_000
+const MS_PER_SECOND = 1_000
 
 // What two clocks may differ by before one follows the other: they are slewed a little all the time.
 const TOLERATED_MS = 1_000
@@ -159,16 +160,18 @@ export function holdProcess(): () => void {
   return () => clearInterval(timer)
 }
 
-let writtenMs = Number.NaN
+let writtenSecond = Number.NaN
 let written = ''
 
-/** RFC 3339 in UTC with milliseconds, as every surface writes times. The last one is kept: what is new has two alike. */
+/** RFC 3339 in UTC with milliseconds, as every surface writes times. The last second is kept: what is new has many alike. */
 export function toRfc3339(at: Micros): string {
   const ms = Math.floor(at / MICROS_PER_MS)
-  if (ms === writtenMs) return written
-  written = new Date(ms).toISOString()
-  writtenMs = ms
-  return written
+  const second = Math.floor(ms / MS_PER_SECOND)
+  if (second !== writtenSecond) {
+    written = new Date(second * MS_PER_SECOND).toISOString().slice(0, -4)
+    writtenSecond = second
+  }
+  return `${written}${String(ms - second * MS_PER_SECOND).padStart(3, '0')}Z`
 }
 
 export function toRfc3339OrNull(at: Micros | null): string | null {
