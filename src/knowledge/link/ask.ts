@@ -74,16 +74,19 @@ export function readingsOf(project: Project, { target, sourcePath }: Ask): Readi
  * of the target.
  */
 export function askedKeys(project: Project, ask: Ask): string[] {
-  const { target, sourcePath } = ask
-  const literal = literalsOf(ask).map(({ text }) => nameKey(text))
-  if (ask.sent !== undefined) literal.push(nameKey(ask.sent))
-  if (target === '') return literal
-  const keys = [nameKey(target), ...permalinkPrefixes(project).map((prefix) => nameKey(prefix + target))]
-  const folder = sourcePath === null ? '' : folderOf(sourcePath)
-  if (folder !== '') keys.push(nameKey(`${folder}/${target}`))
-  const slash = target.indexOf('/')
-  if (slash > 0) keys.push(nameKey(target.slice(slash + 1)))
-  return keys.concat(literal)
+  const { target, sourcePath, sent } = ask
+  const keys: string[] = []
+  if (target !== '') {
+    keys.push(nameKey(target))
+    for (const prefix of permalinkPrefixes(project)) keys.push(nameKey(prefix + target))
+    const folder = sourcePath === null ? '' : folderOf(sourcePath)
+    if (folder !== '') keys.push(nameKey(`${folder}/${target}`))
+    const slash = target.indexOf('/')
+    if (slash > 0) keys.push(nameKey(target.slice(slash + 1)))
+  }
+  for (const { text } of literalsOf(ask)) keys.push(nameKey(text))
+  if (sent !== undefined) keys.push(nameKey(sent))
+  return keys
 }
 
 /** Paths and permalinks that would be exactly the note, or its namesake in the folders around. */

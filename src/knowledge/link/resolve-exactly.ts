@@ -70,7 +70,7 @@ async function resolveSome(
   const known = only === undefined || asks.length > 1 ? undefined : byId?.get(askedId(only) ?? '')
   if (only !== undefined && known !== undefined) return [{ note: known, anchor: anchorOf(only) }]
   const keys = found?.keys ?? asks.map((ask) => askedKeys(project, ask))
-  const { names, isCrowded } = found ?? (await findNames(reader, project.id, [...new Set(keys.flat())]))
+  const { names, isCrowded } = found ?? (await findNames(reader, project.id, keys.flat()))
   const index = indexByKey(names)
   if (isCrowded) await addLiteralNames(reader, project, asks, index)
   const choices: Choice[] = []

@@ -101,11 +101,13 @@ const COLUMNS = sql.raw(`n.name_key as key, n.kind, n.value,
 // With a limit, which PostgreSQL cannot join with: of a table that it does not know yet it would rather read all notes.
 const OWNER = sql`(select * from notes where notes.id = n.note_id limit 1) as notes`
 
+// Each key once: SQLite looks for one after the other, and would need longer to make a set of them than to find the names.
 const byKeys = statement<Keys, NamedNote>((_query, p, engine) =>
   engine === 'sqlite'
     ? sql`
-      select ${COLUMNS} from note_names n cross join notes on notes.id = n.note_id
-      where n.project_id = ${p('projectId')} and n.name_key in (select value from json_each(${p('keys')}))
+      select ${COLUMNS} from json_each(${p('keys')}) k
+      cross join note_names n on n.project_id = ${p('projectId')} and n.name_key = k.value
+      cross join notes on notes.id = n.note_id
       limit ${sql.lit(MOST_FOUND)}`
     : sql`
       select ${COLUMNS} from (
@@ -146,7 +148,7 @@ export interface FoundNames {
 
 /** Who answers to the keys. Of a name that very many notes have, the oldest are found. */
 export async function findNames(reader: Reader, projectId: number, keys: readonly string[]): Promise<FoundNames> {
-  const list = asList(reader, keys)
+  const list = asList(reader, [...new Set(keys)])
   const names = await reader.run(byKeys, { projectId, keys: list })
   if (names.length < MOST_FOUND) return { names, isCrowded: false }
   return { names: await reader.run(byCrowdedKeys, { projectId, keys: list }), isCrowded: true }
