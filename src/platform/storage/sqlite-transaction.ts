@@ -44,12 +44,15 @@ export class SqliteTransaction implements Transaction {
     })
   }
 
-  /** From here on every query of it fails: the work may still be running, but no longer inside the transaction. */
-  end(reason: unknown = ENDED): void {
-    this.#ended ??= reason
+  /**
+   * From here on every query of it fails. With a reason the work may still be running, but no longer inside the transaction; without one
+   * it has settled, and to reject it again would cost some microseconds, since Node looks after such promises.
+   */
+  end(reason?: unknown): void {
+    this.#ended ??= reason ?? ENDED
     // One that was given up half-way would hold its state of the data, and no later one could be written over it.
     if (this.#streams.length > 0) for (const rows of this.#streams.splice(0)) rows.return(undefined)
-    this.#interrupt?.(reason)
+    if (reason !== undefined) this.#interrupt?.(reason)
   }
 
   get query(): Kysely<Tables> {
