@@ -1,3 +1,4 @@
+import { withOne } from '../with-one.ts'
 import { type InlineSpans, type Span, scanInline } from './wikilinks.ts'
 
 export interface ParsedObservation {
@@ -42,32 +43,38 @@ function readBracket(line: string): Bracket | null {
   const inner = line.slice(1, end)
   const category = inner.trim()
   const isTask = isTaskMark(inner, category)
-  const text = line.slice(end + 1)
-  const rest = text.trimStart()
-  if (rest.length === text.length && text !== '') return null
-  const isFact = !isTask && category !== '' && rest !== '' && !isTimecode(category)
+  let textStart = end + 1
+  while (isWhite(line.charCodeAt(textStart))) textStart++
+  const hasText = textStart < line.length
+  if (hasText && textStart === end + 1) return null
+  const isFact = !isTask && category !== '' && hasText && !isTimecode(category)
   return {
     category: isFact ? category : null,
     isTask,
     isEmpty: category === '' && !isTask,
-    textStart: line.length - rest.length,
+    textStart,
   }
 }
 
 /** `[ ]`, `[x]` and the other marks of tasks; a single letter or digit beside x is a category. */
 function isTaskMark(inner: string, category: string): boolean {
   if (category === '') return inner.length === 1
-  const [first, second] = category.length > 2 ? [] : [...category]
-  return first !== undefined && second === undefined && !/^[^xX\P{L}]$|^\p{N}$/u.test(first)
+  const isOneCharacter =
+    category.length === 1 || (category.length === 2 && (category.codePointAt(0) as number) > 0xffff)
+  return isOneCharacter && !/^[^xX\P{L}]$|^\p{N}$/u.test(category)
 }
 
 const TIMECODE = /^\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,3})?$/
 
 /** One time or a range of two, as transcripts have them. */
 function isTimecode(category: string): boolean {
-  if (category.length > 40) return false
+  if (category.length > 40 || !isDigit(category.charCodeAt(0))) return false
   const times = category.split(/-->|[-–—]/)
   return times.length <= 2 && times.every((time) => TIMECODE.test(time.trim()))
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57
 }
 
 function fact(category: string, line: string, start: number, spans?: InlineSpans): ParsedObservation | null {
@@ -88,24 +95,29 @@ function contextStart(line: string, start: number): number {
 
 /** Words that begin with `#`, outside of links and code. `#a#b` is two. */
 function hashtags(line: string, start: number, end: number, { links, hidden }: InlineSpans): string[] {
-  const tags: string[] = []
-  const inLink = within(links)
-  const inCode = within(hidden)
+  let tags: string[] = []
+  const inLink = links.length === 0 ? nowhere : within(links)
+  const inCode = hidden.length === 0 ? nowhere : within(hidden)
   for (let at = line.indexOf('#', start); at !== -1 && at < end; at = line.indexOf('#', at + 1)) {
-    if (at > start && !isSpace(line, at - 1)) continue
+    if (at > start && !isSpace(line.charCodeAt(at - 1))) continue
     let wordEnd = at + 1
-    while (wordEnd < end && !isSpace(line, wordEnd)) wordEnd++
-    if (!inLink(at) && !inCode(at)) addTags(tags, line.slice(at + 1, wordEnd))
+    while (wordEnd < end && !isSpace(line.charCodeAt(wordEnd))) wordEnd++
+    if (!inLink(at) && !inCode(at)) tags = withTags(tags, line.slice(at + 1, wordEnd))
     at = wordEnd - 1
   }
   return tags
 }
 
-function addTags(tags: string[], word: string): void {
-  for (const part of word.split('#')) {
-    const tag = withoutPunctuation(part)
-    if (tag !== '') tags.push(tag)
+function withTags(known: string[], word: string): string[] {
+  let tags = known
+  for (let start = 0; start < word.length; ) {
+    const hash = word.indexOf('#', start)
+    const end = hash === -1 ? word.length : hash
+    const tag = withoutPunctuation(word.slice(start, end))
+    if (tag !== '') tags = withOne(tags, tag)
+    start = end + 1
   }
+  return tags
 }
 
 // In what is written without blanks, or from right to left, other signs end a sentence.
@@ -118,7 +130,7 @@ function withoutPunctuation(word: string): string {
 }
 
 /** Answers whether a place is in one of the spans; places must be asked for in order. */
-function within(spans: Span[]): (at: number) => boolean {
+function within(spans: readonly Span[]): (at: number) => boolean {
   let next = 0
   return (at) => {
     while (next < spans.length && (spans[next] as Span).end <= at) next++
@@ -127,9 +139,23 @@ function within(spans: Span[]): (at: number) => boolean {
   }
 }
 
-function isSpace(line: string, at: number): boolean {
-  const code = line.charCodeAt(at)
-  return code === 32 || code === 9 || (code > 127 && /\s/.test(line[at] as string))
+function nowhere(): boolean {
+  return false
+}
+
+// By code: an expression would need a string made of each character.
+const WIDE_SPACES = new Set([
+  ...[0xa0, 0x1680, 0x2000, 0x2001, 0x2002, 0x2003, 0x2004, 0x2005, 0x2006, 0x2007, 0x2008],
+  ...[0x2009, 0x200a, 0x2028, 0x2029, 0x202f, 0x205f, 0x3000, 0xfeff],
+])
+
+function isSpace(code: number): boolean {
+  return code === 32 || code === 9 || (code > 127 && WIDE_SPACES.has(code))
+}
+
+/** What `trim` takes away. */
+function isWhite(code: number): boolean {
+  return isSpace(code) || (code > 9 && code <= 13)
 }
 
 /** `[[X]]` or `[text](address)`, and nothing else. */
