@@ -1,3 +1,4 @@
+import { withOne } from '../with-one.ts'
 import { divideAtFirst } from './anchors.ts'
 
 /** A part of a text: from `start` up to but not including `end`. */
@@ -8,10 +9,13 @@ export interface Span {
 
 export interface InlineSpans {
   /** `[[…]]` with its brackets, outermost only, in order. */
-  links: Span[]
+  links: readonly Span[]
   /** Inline code and comments. */
-  hidden: Span[]
+  hidden: readonly Span[]
 }
+
+const NONE: readonly Span[] = []
+const NOTHING: InlineSpans = { links: NONE, hidden: NONE }
 
 export interface LinkTarget {
   /** Without display text and anchor; `project::Note` as `project/Note`. */
@@ -33,7 +37,10 @@ const CLOSE = 93
 
 /** One pass over the text. Brackets match by depth; one that is never closed hides nothing behind it. */
 export function scanInline(text: string): InlineSpans {
-  if (!hasLinks(text) && !text.includes('`') && !text.includes('<!--')) return { links: [], hidden: [] }
+  const mayHide = text.includes('`') || text.includes('<!--')
+  if (!mayHide && !hasLinks(text)) return NOTHING
+  const links = mayHide || text.includes('\\') ? null : plainLinks(text)
+  if (links !== null) return { links, hidden: NONE }
   const scan = new InlineScan(text)
   for (let at = 0; at < text.length; ) at = scan.step(at)
   return scan.spans
@@ -43,8 +50,22 @@ export function hasLinks(text: string): boolean {
   return text.includes('[[')
 }
 
+/** The links of a text in which nothing is hidden or escaped; null when one of them has brackets inside. */
+function plainLinks(text: string): Span[] | null {
+  let links: Span[] = []
+  for (let start = text.indexOf('[['); start !== -1; ) {
+    const close = text.indexOf(']', start + 2)
+    if (close === -1) break
+    const open = text.indexOf('[', start + 2)
+    if ((open !== -1 && open < close) || text.charCodeAt(close + 1) !== CLOSE) return null
+    links = withOne(links, { start, end: close + 2 })
+    start = open === -1 ? -1 : text.indexOf('[[', open)
+  }
+  return links
+}
+
 class InlineScan {
-  readonly spans: InlineSpans = { links: [], hidden: [] }
+  readonly spans = { links: [] as Span[], hidden: [] as Span[] }
   readonly #text: string
   // Where open links begin, and how many single brackets are open in each.
   readonly #open: number[] = []
