@@ -96,6 +96,8 @@ function slugAscii(text: string, end: number, hasHyphens: boolean): string | nul
     if (kind === WORD) {
       if (hasHyphens && isDivided && length > start) bytes[length++] = HYPHEN
       bytes[length++] = code
+      // Most characters follow one of their kind, and change nothing.
+      while (at + 1 < end && ASCII[text.charCodeAt(at + 1)] === WORD) bytes[length++] = text.charCodeAt(++at)
       isDivided = false
       isAfterWord = true
       isDots = false
