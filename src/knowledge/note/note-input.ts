@@ -62,7 +62,7 @@ export async function prepareNote(input: NoteInput, settings: KnowledgeSettings)
     filePath,
     noteType: ownTypeOf(own) ?? (canonicalType(cleanText(input.noteType ?? '')) || null),
     permalink: permalinkOf(own),
-    metadata: without({ ...own, ...given }, new Set([...OWN_KEYS, ...removed])),
+    metadata: without({ ...own, ...given }, removed.length === 0 ? OWN_KEYS : new Set([...OWN_KEYS, ...removed])),
     removed,
     sentYaml: yaml,
     body: ownBody,

@@ -9,9 +9,12 @@ const MARKDOWN = '.md'
 // In bytes, with room for `.md` in a segment.
 const LONGEST_NAME = 252
 const MARK_DIGITS = 8
+// Words of ASCII, as most folders are: there is nothing to clean, and nothing that could be meant to be read otherwise.
+const PLAIN = /^[\w-]+(?:[ ./][\w-]+)*$/
 
 /** The folder a note shall lie in; empty for the root. Characters that folder names do not have are left out. */
 export function cleanDirectory(raw: string, field: string): string {
+  if (PLAIN.test(raw) && unfitPath(raw) === undefined) return raw
   refuse(unsafePath(raw), field, raw)
   refuse(unsafePath(withoutOuterSlashes(raw)), field, raw)
   const named = divide(withoutOuterSlashes(raw))
