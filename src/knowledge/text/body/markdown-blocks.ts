@@ -1,6 +1,6 @@
 import MarkdownIt from 'markdown-it'
 import { atOnce, type Steps } from '../steps.ts'
-import { plainBlocks } from './plain-blocks.ts'
+import { readingPlainBlocks } from './plain-blocks.ts'
 import type { TextBlock } from './text-block.ts'
 
 // Deeper text is still read, but as paragraphs. Lazy lines of a quote cost a pass for every quote around them.
@@ -58,11 +58,11 @@ markdown.block.ruler.before('blockquote', 'too_deep', tooDeep)
 
 /**
  * The texts of a document in order, without code and other HTML. Line ends inside them are always `\n`. The work can be left
- * alone behind each block that no other contains, and between items of a long list.
+ * alone behind each block that no other contains, between items of a long list, and every few lines of a plain text.
  */
 export function* readingBlocks(body: string): Steps<TextBlock[]> {
   const source = withLineFeeds(body)
-  return plainBlocks(source) ?? (yield* readingByRules(source))
+  return (yield* readingPlainBlocks(source)) ?? (yield* readingByRules(source))
 }
 
 /** The same for every text, by the rules alone: what `plainBlocks` is measured by. */

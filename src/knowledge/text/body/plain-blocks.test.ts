@@ -4,9 +4,11 @@ import fc from 'fast-check'
 import { blocksByRules } from './markdown-blocks.ts'
 import { plainBlocks } from './plain-blocks.ts'
 
-test('a note of headings, lists and paragraphs is read without the rules of markdown', () => {
+test('a note of headings, lists, paragraphs and code is read without the rules of markdown', () => {
   const text =
-    '# Title\n\n## Facts\n- [fact] water #tag (context)\n- uses [[X]]\n\n1. one\n2. two\n\n## Text\nSome\nlines.\n'
+    '# Title\n\n## Facts\n- [fact] water #tag (context)\n- uses [[X]]\n\n1. one\n2. two\n\n## Text\nSome\nlines.\n' +
+    '```ts\n# no heading\n    - no item\n   ```` \n- item\n~~~ `\n```\n\n~~\n~~~\nmore\n```\nnever ended'
+  assert.ok(plainBlocks(text))
   assert.deepEqual(plainBlocks(text), blocksByRules(text))
 })
 
@@ -14,8 +16,9 @@ test('text that means something else to markdown is left to its rules', () => {
   for (const text of [
     ...[
       '    code',
-      '```\ncode\n```',
-      '~~~\ncode\n~~~',
+      ' ```\ncode\n```',
+      '``` code ```',
+      '- a\n  ~~~\n  code\n  ~~~',
       '> quote',
       '<div>',
       '<!-- c -->',
@@ -69,6 +72,8 @@ test('what is read without the rules of markdown is what they say', () => {
       '``',
       '```',
       '~~',
+      '~~~',
+      '````',
       '>',
       '<',
       '<!--',
@@ -116,6 +121,10 @@ test('what is read without the rules of markdown is what they say', () => {
       '**bold** words',
       '#tag words',
       ' ',
+      '```',
+      '```',
+      '~~~~',
+      '   ~~~~~ ',
     ),
     line,
   )

@@ -1,3 +1,4 @@
+import { atOnce, type Steps } from '../steps.ts'
 import type { TextBlock } from './text-block.ts'
 
 const TAB = 9
@@ -9,19 +10,28 @@ const GREATER = 62
 const BACKTICK = 96
 const TILDE = 126
 const NINE_DIGITS = 9
+// Which take as long as a step does elsewhere.
+const LINES_OF_A_STEP = 10
 
 /**
- * The blocks of a text that has nothing but headings, lists without nested ones and paragraphs, none of them indented. Null for
- * any other text; and for some of these, where it takes a closer look: then the rules of markdown must be asked, which take ten times as
- * long. Line ends must be `\n`.
+ * The blocks of a text that has nothing but headings, lists without nested ones, paragraphs and code between fences, none of them
+ * indented. Null for any other text; and for some of these, where it takes a closer look: then the rules of markdown must be asked,
+ * which take ten times as long. Line ends must be `\n`.
  */
 export function plainBlocks(text: string): TextBlock[] | null {
+  return atOnce(readingPlainBlocks(text))
+}
+
+/** The same, which can be left alone from time to time. */
+export function* readingPlainBlocks(text: string): Steps<TextBlock[] | null> {
   const reading = new PlainReading(text)
+  let lines = 0
   for (let start = 0; start < text.length; ) {
     const found = text.indexOf('\n', start)
     const end = found === -1 ? text.length : found
     if (!reading.line(start, end)) return null
     start = end + 1
+    if (++lines % LINES_OF_A_STEP === 0) yield
   }
   return reading.end()
 }
@@ -33,6 +43,9 @@ class PlainReading {
   #kind: 'item' | 'paragraph' | null = null
   #start = 0
   #end = 0
+  // How many of which sign end the code that the next line is in; outside of any 0.
+  #fence = 0
+  #fenceSign = 0
 
   constructor(text: string) {
     this.#text = text
@@ -46,12 +59,15 @@ class PlainReading {
   /** False: not a plain one. */
   line(start: number, end: number): boolean {
     const text = this.#text
+    if (this.#fence > 0) return this.#code(start, end)
     if (isBlank(text, start, end)) {
       this.#close()
       return true
     }
     const level = headingLevel(text, start, end)
     if (level > 0) return this.#heading(start + level, end, level)
+    const fence = fenceLength(text, start)
+    if (fence > 0) return this.#openFence(start, fence, end)
     const item = itemStart(text, start, end)
     if (item === start) return isPlain(text, start, end) && this.#paragraph(start, end)
     return item !== -1 && isPlain(text, item, end) && this.#item(start, item, end)
@@ -62,6 +78,27 @@ class PlainReading {
     if (this.#text.charCodeAt(lastOf(this.#text, start, end)) === HASH) return false
     this.#close()
     this.#add('heading', trimmed(this.#text, start, end), level, true)
+    return true
+  }
+
+  #openFence(start: number, length: number, end: number): boolean {
+    const sign = this.#text.charCodeAt(start)
+    const again = sign === BACKTICK ? this.#text.indexOf('`', start + length) : -1
+    // With more of them on its line it is code in a paragraph.
+    if (again !== -1 && again < end) return false
+    this.#close()
+    this.#fence = length
+    this.#fenceSign = sign
+    return true
+  }
+
+  /** A line of code, or the fence that ends it, which may be indented a little. */
+  #code(start: number, end: number): boolean {
+    const text = this.#text
+    let at = start
+    while (at < start + 3 && text.charCodeAt(at) === BLANK) at++
+    const length = text.charCodeAt(at) === this.#fenceSign ? fenceLength(text, at) : 0
+    if (length >= this.#fence && isBlank(text, at + length, end)) this.#fence = 0
     return true
   }
 
@@ -104,6 +141,15 @@ function headingLevel(text: string, start: number, end: number): number {
   return level > 0 && level <= 6 && text.charCodeAt(at) === BLANK && !isBlank(text, at, end) ? level : 0
 }
 
+/** How many of the signs stand there that begin and end code; 0 for too few. */
+function fenceLength(text: string, start: number): number {
+  const code = text.charCodeAt(start)
+  if (code !== BACKTICK && code !== TILDE) return 0
+  let at = start + 1
+  while (text.charCodeAt(at) === code) at++
+  return at - start < 3 ? 0 : at - start
+}
+
 /** Where the text of the item begins; `start` when the line is none, -1 when that needs a closer look. */
 function itemStart(text: string, start: number, end: number): number {
   let at = start
@@ -134,7 +180,7 @@ function isPlain(text: string, start: number, end: number): boolean {
     }
     case BACKTICK:
     case TILDE:
-      return text.charCodeAt(start + 1) !== code || text.charCodeAt(start + 2) !== code
+      return fenceLength(text, start) === 0
     // A line of these is a rule, or makes a heading of the lines before it; before a blank, some of them begin an item.
     case 42:
     case 43:
