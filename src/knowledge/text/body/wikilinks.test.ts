@@ -111,3 +111,15 @@ test('hostile brackets and backticks are read in one pass', () => {
   assert.deepEqual(scanInline(runs).hidden, [])
   assert.equal(linksIn(`[[a${'\n '.repeat(many)}b]]`).length, 1)
 })
+
+test('links of a text without escapes are those that it has behind a backslash that escapes nothing', () => {
+  const piece = fc.constantFrom('[[', ']]', '[', ']', '[[a]]', '[[a|b]]', '[[a]b]]', '![[a]]', 'words', ' ', '\n')
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
+      const text = pieces.join('')
+      const behind = scanInline(`\\ ${text}`).links.map(({ start, end }) => ({ start: start - 2, end: end - 2 }))
+      assert.deepEqual(scanInline(text).links, behind, JSON.stringify(text))
+    }),
+    { numRuns: 3_000 },
+  )
+})
