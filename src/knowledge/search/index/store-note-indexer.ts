@@ -3,11 +3,10 @@ import type { Note } from '../../note/note.ts'
 import { parseBody } from '../../text/body/parse-body.ts'
 import { splitText } from '../../text/frontmatter/frontmatter.ts'
 import { rowRange } from '../row-number.ts'
-import { columnText, linesText } from '../words/search-text.ts'
 import type { TriedNote } from './deadly-notes.ts'
-import { countWords, markWith } from './row-words.ts'
 import { type SearchRow, searchRows } from './search-rows.ts'
 import { openIndexFile, type StateRow } from './store-index-file.ts'
+import { type OldRow, type RowChange, RowWriter } from './store-row-writer.ts'
 
 export interface IndexerOptions {
   databaseFile: string
@@ -28,11 +27,6 @@ export interface IndexedBatch {
   count: number
   /** Long texts filled it: more notes wait. */
   isCut: boolean
-}
-
-interface OldRow {
-  id: number
-  mark: number | null
 }
 
 interface Waiting {
@@ -62,20 +56,12 @@ const ROWS = `
   where d.id between ? and ? order by d.id`
 const LAST_QUEUED = 'select max(seq) as last from note_search_queue'
 const LAST_NUMBER = 'select max(id) as last from note_search_docsize'
-const DELETE = 'delete from note_search where rowid = ?'
-const DELETE_WORDS = 'delete from note_words where id = ?'
-const INSERT_NOTE = `
-  insert into note_search (rowid, tags, body, scope, stems, title, headings, place) values (?, ?, ?, ?, ?, ?, ?, ?)`
-const INSERT_PART = 'insert into note_search (rowid, tags, body, scope, stems) values (?, ?, ?, ?, ?)'
-const INSERT_WORD = 'insert or ignore into index_words (word) values (?)'
-const MOST_KNOWN_WORDS = 50_000
 // Some milliseconds: whoever has a change waits for no more than one step.
 const JOINED_PAGES = 64
 const JOIN = `insert into note_search (note_search, rank) values ('merge', ${JOINED_PAGES})`
 const CHANGES = 'select total_changes() as count'
 // SQLite counts the command itself as a change.
 const CHANGES_OF_NOTHING = 1
-const PUT_WORDS = 'insert or replace into note_words (id, mark, words) values (?, ?, ?)'
 
 /**
  * Brings the index up to the database, some notes at a time. How far it is stands in the index itself and is committed with the
@@ -85,8 +71,7 @@ export class NoteIndexer {
   readonly #options: IndexerOptions
   readonly #database: SqliteConnection
   readonly #index: SqliteConnection
-  /** Of the words in the index some that were just met. */
-  readonly #known = new Set<string>()
+  readonly #writer: RowWriter
   #done: number
   #filledTo: number | null
   /** The last row before the batch: notes behind it are new. */
@@ -96,6 +81,7 @@ export class NoteIndexer {
     this.#options = options
     this.#database = new SqliteConnection(options.databaseFile, { readOnly: true, cacheKib: READ_CACHE_KIB })
     this.#index = openIndexFile(options.indexFile)
+    this.#writer = new RowWriter(this.#index)
     const [state] = this.#index.rows('select done, filled_to from index_state', []) as StateRow[]
     this.#done = state?.done ?? 0
     this.#filledTo = state?.filled_to ?? null
@@ -156,32 +142,30 @@ export class NoteIndexer {
       this.#lastNumber = row?.last ?? 0
       // While the index is filled they are numbers of notes.
       const read = this.#filledTo === null ? batch : batch.map((waiting) => ({ ...waiting, seq: this.#done }))
-      for (const tried of ascending(read)) this.#indexNote(tried)
+      this.#writer.write(this.#changesOf(ascending(read)))
       this.#index.execute('update index_state set done = ?, filled_to = ?', [done, filledTo])
       this.#index.execute('commit', [])
     } catch (error) {
       if (this.#index.inTransaction) this.#index.execute('rollback', [])
-      this.#known.clear()
+      this.#writer.forget()
       throw error
     }
     this.#done = done
     this.#filledTo = filledTo
   }
 
-  /**
-   * Deletes and inserts by ascending number; why, says `searchRows`. Rows that stay as they are, are left alone: who appends a line to a
-   * note changes none of its observations, and a row costs less to compare than to write.
-   */
-  #indexNote(tried: TriedNote): void {
-    const { first, last } = rowRange(tried.noteId)
-    const old = first > this.#lastNumber ? [] : (this.#index.rows(ROWS, [first, last]) as OldRow[])
-    let next = 0
-    for (const row of this.#rowsOf(tried)) {
-      for (; next < old.length && (old[next] as OldRow).id < row.number; next++) this.#drop(old[next] as OldRow)
-      const before = old[next]?.id === row.number ? old[next++] : undefined
-      this.#put(row, before)
+  /** By ascending number; why, says `searchRows`. */
+  *#changesOf(batch: readonly TriedNote[]): Generator<RowChange> {
+    for (const tried of batch) {
+      const { first, last } = rowRange(tried.noteId)
+      const old = first > this.#lastNumber ? [] : (this.#index.rows(ROWS, [first, last]) as OldRow[])
+      let next = 0
+      for (const row of this.#rowsOf(tried)) {
+        for (; (old[next]?.id ?? row.number) < row.number; next++) yield { before: old[next] as OldRow, row: undefined }
+        yield { before: old[next]?.id === row.number ? old[next++] : undefined, row }
+      }
+      for (; next < old.length; next++) yield { before: old[next] as OldRow, row: undefined }
     }
-    for (; next < old.length; next++) this.#drop(old[next] as OldRow)
   }
 
   /** None for a note that is gone, or that cannot be read whatever is done. */
@@ -219,34 +203,6 @@ export class NoteIndexer {
       return this.#database.rows(text, parameters) as Row[]
     } catch (error) {
       throw new Error('The notes cannot be read', { cause: error })
-    }
-  }
-
-  #drop({ id }: OldRow): void {
-    this.#index.change(DELETE, [id])
-    this.#index.change(DELETE_WORDS, [id])
-  }
-
-  #put(row: SearchRow, before: OldRow | undefined): void {
-    const { number, tags, body, scope, title, headings, place } = row
-    const { stems, bytes, words, mark: textMark } = countWords(row)
-    const mark = markWith(textMark, scope)
-    if (before?.mark === mark) return
-    if (before !== undefined) this.#index.change(DELETE, [number])
-    const part = [number, tags === '' ? '' : columnText(tags), columnText(body), scope, stems.join(' ')]
-    // Of parts, too: the type of a plain link stands in no text.
-    this.#addWords(words)
-    if (place === '') this.#index.change(INSERT_PART, part)
-    else this.#index.change(INSERT_NOTE, [...part, columnText(title), columnText(headings), linesText(place)])
-    this.#index.change(PUT_WORDS, [number, mark, bytes])
-  }
-
-  #addWords(words: readonly string[]): void {
-    for (const word of words) {
-      if (this.#known.has(word)) continue
-      if (this.#known.size >= MOST_KNOWN_WORDS) this.#known.clear()
-      this.#known.add(word)
-      this.#index.change(INSERT_WORD, [word])
     }
   }
 }
