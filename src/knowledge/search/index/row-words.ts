@@ -77,8 +77,14 @@ export function countWords(row: CountedTexts): CountedRow {
 
 /** The mark of what has a text more. */
 export function markWith(mark: number, text: string): number {
-  const high = fold(Math.floor(mark / LOW_SIZE) | 0, text, FNV_PRIME)
-  return joined(high, fold(mark % LOW_SIZE, text, OTHER_PRIME))
+  let high = Math.floor(mark / LOW_SIZE) | 0
+  let low = mark % LOW_SIZE
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    high = Math.imul(high ^ code, FNV_PRIME)
+    low = Math.imul(low ^ code, OTHER_PRIME)
+  }
+  return joined(high, low)
 }
 
 const LOW_BITS = 21
