@@ -7,8 +7,6 @@ import type { FromIndexThread, IndexThreadOptions, ToIndexThread } from './index
 import { NoteIndexer } from './store-note-indexer.ts'
 
 const BATCH = { notes: 400, size: 1_000_000 }
-// Fewer than this are not worth a commit of their own: more of them come while the server waits to ask again.
-const SMALL_BATCH = 100
 const CAREFUL_BATCH = { notes: 1, size: 1 }
 const CAREFUL_NOTES = 1_000
 const NICENESS = 5
@@ -46,7 +44,9 @@ async function indexAll(): Promise<void> {
     carefulNotes = Math.max(0, carefulNotes - count)
     if (count > 0 || indexer.isWhole !== wasWhole)
       post({ type: 'progress', done: indexer.done, isWhole: indexer.isWhole })
-    isMore = isCut || count >= Math.min(limit.notes, SMALL_BATCH) || !indexer.isWhole || !wasWhole
+    // What came meanwhile is not worth a commit of its own: more of it comes until the server asks again, which it does at once where
+    // somebody waits.
+    isMore = isCut || count >= limit.notes || !indexer.isWhole || !wasWhole
     await nextTurn()
   }
   isRunning = false
