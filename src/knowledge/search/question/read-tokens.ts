@@ -11,7 +11,7 @@ const BLANK = /\s/
 const TAG = /^tags?:/i
 const TYPOGRAPHIC = /[“”„‟«»＂]/g
 // What ends a sentence that ends with a tag. In quotes it is the tag's.
-const SENTENCE_END = /[.!?;:…。！？；：،؟]+$/u
+const SENTENCE_ENDS = '.!?;:…。！？；：،؟'
 const OPERATORS: ReadonlySet<string> = new Set(['AND', 'OR', 'NOT'])
 
 /** One pass over the text. A quote that is never closed is punctuation. Without tags, `tag:a` is text like any other. */
@@ -56,11 +56,17 @@ function tagList(text: string, start: number, lastQuote: number): { tags: string
     else while (text[at] !== ',' && !isEndOfPiece(text[at]) && !(text[at] === '"' && at < lastQuote)) at++
     tags.push(isQuoted ? text.slice(first + 1, at - 1) : text.slice(first, at))
     if (text[at] !== ',') {
-      if (!isQuoted) tags.push((tags.pop() as string).replace(SENTENCE_END, ''))
+      if (!isQuoted) tags.push(withoutSentenceEnd(tags.pop() as string))
       return { tags: tags.join(','), end: at }
     }
     at++
   }
+}
+
+function withoutSentenceEnd(tag: string): string {
+  let end = tag.length
+  while (end > 0 && SENTENCE_ENDS.includes(tag.charAt(end - 1))) end--
+  return tag.slice(0, end)
 }
 
 function isEndOfPiece(character: string | undefined): boolean {
