@@ -3,6 +3,8 @@ import type { NoteWords } from './note-matches.ts'
 import type { WordList } from './word-list.ts'
 
 const MOST_PIECES = 16
+// More are no version, day or address, and would be compared with every place of a note that begins as they do.
+const MOST_WORDS = 16
 // A longer question is an article.
 const LONGEST_QUESTION = 10_000
 const POSSESSIVE = /['’]s(?=$|[^\p{L}\p{N}])/giu
@@ -15,7 +17,7 @@ export function joinedWords(question: string, list: WordList): number[][] {
     if (hasUnspaced(piece)) continue
     const numbers: number[] = []
     list.read(piece, 0, piece.length, numbers)
-    if (numbers.length > 1) pieces.push(numbers)
+    if (numbers.length > 1 && numbers.length <= MOST_WORDS) pieces.push(numbers)
     if (pieces.length === MOST_PIECES) break
   }
   return pieces
