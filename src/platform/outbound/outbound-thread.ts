@@ -9,7 +9,7 @@ import { OutageLog } from '../logging/outage-log.ts'
 import { NotBegun } from './not-begun.ts'
 import type { Exchanged, Outbound, OutboundRequest } from './outbound-request.ts'
 import { requestHead } from './request-bytes.ts'
-import { type FromOutboundThread, handedOver, MOST_TOGETHER, RequestPack, unpackAnswers } from './thread-messages.ts'
+import { type FromOutboundThread, handedOver, RequestPack, unpackAnswers } from './thread-messages.ts'
 
 export interface OutboundThreadOptions {
   log: Logger
@@ -86,7 +86,7 @@ export class OutboundThread implements Outbound {
       signal?.addEventListener('abort', giveUp)
       this.#underWay.set(id, { request, resolve, reject, giveUp })
       this.#requests.add(id, head, request)
-      if (isLarge || this.#requests.length >= MOST_TOGETHER) this.#post()
+      if (isLarge || this.#requests.isFull) this.#post()
       else this.#postSoon()
     })
   }

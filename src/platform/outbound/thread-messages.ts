@@ -4,6 +4,8 @@ import type { Answer, Exchanged, OutboundRequest, ReadyRequest } from './outboun
 
 /** One message carries no more: the other side begins with the first of many while this one still makes the rest. */
 export const MOST_TOGETHER = 32
+// One that is slow keeps the memory of all that went with it.
+const MOST_BYTES_TOGETHER = 256 * 1024
 
 /**
  * What happened since the last message. Numbers lie in one list and bytes in one piece of memory, which is handed over: a list of
@@ -61,6 +63,10 @@ export class RequestPack {
 
   get length(): number {
     return this.#heads.length
+  }
+
+  get isFull(): boolean {
+    return this.#heads.length >= MOST_TOGETHER || this.#byteLength >= MOST_BYTES_TOGETHER
   }
 
   add(id: number, head: string, { url, filter, body, ...request }: OutboundRequest): void {
