@@ -334,6 +334,19 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       await notes.api.post(`/v2/${notes.projectId}/inspect/chunks`, 422, { body: {} })
     })
 
+    if (engine === 'sqlite')
+      test('what passes the filters is found by meaning before the index of words has it', async () => {
+        const file = new DatabaseSync(join(notes.server.dataDir, SEARCH_FILE))
+        file.exec('begin immediate')
+        try {
+          const other = await cellar('Cellar behind')
+          const asked = { text: 'cider of apples', retrieval_mode: 'vector', entity_types: ['entity'], tags: ['fruit'] }
+          assert.equal(titles(await search(other, { ...asked, min_similarity: 0 })).length, 10)
+        } finally {
+          file.close()
+        }
+      })
+
     // The last one: other searches would wait until the index is there again.
     if (engine === 'sqlite')
       test('what passes the filters is found by meaning also while the index of words is damaged', async () => {

@@ -110,6 +110,7 @@ function changingOnce(index: SearchIndex, change: () => Promise<void>): SearchIn
       await changeOnce()
       return caughtUp
     },
+    isCurrent: (project) => index.isCurrent(project),
   }
 }
 

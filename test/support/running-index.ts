@@ -22,6 +22,7 @@ async function start(db: Database): Promise<SearchIndex> {
     run: (signal) => index.run(signal),
     caughtUp: (project) => patiently(() => index.caughtUp(project), stopped),
     catchUp: (project) => patiently(() => index.catchUp(project), stopped),
+    isCurrent: (project) => index.isCurrent(project),
   }
 }
 

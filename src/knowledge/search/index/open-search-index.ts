@@ -21,4 +21,5 @@ const ALWAYS_CURRENT: SearchIndex = {
   async run() {},
   async caughtUp() {},
   catchUp: async () => 'current',
+  isCurrent: async () => true,
 }

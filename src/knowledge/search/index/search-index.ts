@@ -10,6 +10,8 @@ export interface SearchIndex extends Worker {
   caughtUp(project?: Pick<Project, 'id'>): Promise<void>
   /** The same for whoever would rather hear of less than of nothing, and says so. */
   catchUp(project?: Pick<Project, 'id'>): Promise<CaughtUp>
+  /** Whether that is so already, for whoever need not wait. */
+  isCurrent(project: Pick<Project, 'id'>): Promise<boolean>
 }
 
 /** `behind`: the index cannot be written right now, as on a full disk, and lacks the latest changes. */

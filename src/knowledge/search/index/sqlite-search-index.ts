@@ -103,6 +103,10 @@ export class SqliteSearchIndex implements SearchIndex {
     }
   }
 
+  async isCurrent(project: Pick<Project, 'id'>): Promise<boolean> {
+    return this.#has(await this.#lastChange(project))
+  }
+
   async #reach(seq: number): Promise<void> {
     if (this.#isStopped) throw behind()
     if (this.#trouble.reason !== undefined) throw this.#trouble.reason

@@ -186,9 +186,7 @@ export class MeaningSearch {
     while (near.isCut && lastOf(depths) < MOST_CHUNKS) {
       const found = new Set([...near.rows, ...words].map(hitKey)).size
       if (found > page.offset + page.limit) break
-      // An index of words that cannot be read now only means that more is looked at in vain.
-      const mayBeMore = await mayMorePass(this.#deps.db, project, request.filters, found).catch(() => true)
-      if (!mayBeMore) break
+      if (!(await this.#mayMorePass(project, request.filters, found))) break
       const next = nextDepths(lastOf(depths))
       const further = await this.#near(project, request, asked, lastOf(next))
       if (further === null) break
@@ -196,6 +194,13 @@ export class MeaningSearch {
       near = further
     }
     return near
+  }
+
+  /** What the index of words lacks, or cannot be read in it right now, may pass: more may be looked at in vain then. */
+  async #mayMorePass(project: Project, filters: SearchFilters, count: number): Promise<boolean> {
+    const { db, searchIndex } = this.#deps
+    if (!(await searchIndex.isCurrent(project))) return true
+    return mayMorePass(db, project, filters, count).catch(() => true)
   }
 
   async #near(
