@@ -1,17 +1,17 @@
 import { ownText } from '../../text/own-text.ts'
-import { ASCII, LETTERS } from '../words/ascii-letters.ts'
 import { stemOf } from '../words/stem.ts'
-import { FNV_PRIME } from '../words/word-hash.ts'
+import { fold } from '../words/word-hash.ts'
+import { isTelling } from './question-terms.ts'
 
-/** Of no letters. Another one in every process: nobody can write words that all have the same. */
-export const NO_HASH = Math.floor(Math.random() * 2 ** 32) | 0
+/** Of no letters. Others in every process: nobody can write words that all have the same, in one of them or in both. */
+export const NO_HASH = randomHash()
+export const NO_OTHER = randomHash()
 const FIRST_SIZE = 1 << 14
-const ENTRY = 3
-
-/** The hash of some letters and one more. */
-export function addToHash(hash: number, letter: number): number {
-  return Math.imul(hash ^ letter, FNV_PRIME)
-}
+/**
+ * What a slot has: two hashes, which list had the word last, and under which number. It is reading memory here and there that takes the
+ * time, so they lie side by side, and words that have both hashes in common are taken for the same: by chance there are none.
+ */
+const [HASH, OTHER, LIST, NUMBER, SLOT] = [0, 1, 2, 3, 4]
 
 /**
  * Words of all texts so far, with what is the same wherever they stand. Texts have most of their words in common, and a stem takes
@@ -21,69 +21,85 @@ export class KnownWords {
   /** By place. */
   readonly words: string[] = []
   readonly stems: string[] = []
-  /** Open addressing: place + 1, or 0. At most half of it is filled. */
-  #slots = new Int32Array(FIRST_SIZE)
-  /** Of each place one after the other: its hash, which list had the word last, and under which number. */
-  #entries = new Int32Array((ENTRY * FIRST_SIZE) / 2)
+  /** The hash of each stem. */
+  readonly stemHashes: number[] = []
+  readonly isTelling: boolean[] = []
+  /** Open addressing; of an empty slot both hashes are 0. At most half of them is filled. */
+  #slots = new Int32Array(SLOT * FIRST_SIZE)
+  /** By slot. */
+  #places = new Int32Array(FIRST_SIZE)
 
   get size(): number {
     return this.words.length
   }
 
-  /** The place of the word that stands in the text, in whatever case; of its letters in lower case this is the hash. */
-  placeOf(text: string, start: number, end: number, hash: number): number {
+  /** The slot of the word of these hashes; -1 when it is not known. Adding words moves it. */
+  slotOf(hash: number, other: number): number {
     const slots = this.#slots
-    const mask = slots.length - 1
-    let slot = (hash ^ (hash >>> 15)) & mask
-    for (let known = slots[slot] as number; known !== 0; known = slots[slot] as number) {
-      const place = known - 1
-      const isSame = this.#entries[ENTRY * place] === hash && isWord(this.words[place] as string, text, start, end)
-      if (isSame) return place
-      slot = (slot + 1) & mask
+    const mask = this.#places.length - 1
+    for (let slot = (hash ^ (hash >>> 15)) & mask; ; slot = (slot + 1) & mask) {
+      const [ownHash, ownOther] = [slots[SLOT * slot + HASH], slots[SLOT * slot + OTHER]]
+      if (ownHash === hash && ownOther === other) return slot
+      if (ownHash === 0 && ownOther === 0) return -1
     }
-    return this.#add(slot, ownText(text.slice(start, end).toLowerCase()), hash)
   }
 
   /** What `setNumber` was told for this list, if that was the last one; else -1. */
-  numberIn(list: number, place: number): number {
-    return this.#entries[ENTRY * place + 1] === list ? (this.#entries[ENTRY * place + 2] as number) : -1
+  numberIn(list: number, slot: number): number {
+    return this.#slots[SLOT * slot + LIST] === list ? (this.#slots[SLOT * slot + NUMBER] as number) : -1
   }
 
-  setNumber(list: number, place: number, number: number): void {
-    this.#entries[ENTRY * place + 1] = list
-    this.#entries[ENTRY * place + 2] = number
+  setNumber(list: number, slot: number, number: number): void {
+    this.#slots[SLOT * slot + LIST] = list
+    this.#slots[SLOT * slot + NUMBER] = number
   }
 
-  #add(slot: number, word: string, hash: number): number {
-    const place = this.words.push(word) - 1
-    this.stems.push(stemOf(word) ?? word)
-    this.#slots[slot] = place + 1
-    this.#entries[ENTRY * place] = hash
-    if (this.words.length * 2 >= this.#slots.length) this.#grow()
-    return place
+  placeAt(slot: number): number {
+    return this.#places[slot] as number
+  }
+
+  /** A word that is not known, in lower case. */
+  add(word: string, hash: number, other: number): number {
+    const own = ownText(word)
+    const stem = stemOf(own) ?? own
+    const place = this.words.push(own) - 1
+    this.stems.push(stem)
+    this.stemHashes.push(hashOf(stem))
+    this.isTelling.push(isTelling(own))
+    if (this.words.length * 2 > this.#places.length) this.#grow()
+    const slot = this.#freeSlot(hash)
+    this.#slots[SLOT * slot + HASH] = hash
+    this.#slots[SLOT * slot + OTHER] = other
+    this.#places[slot] = place
+    return slot
+  }
+
+  #freeSlot(hash: number): number {
+    const mask = this.#places.length - 1
+    let slot = (hash ^ (hash >>> 15)) & mask
+    while (this.#slots[SLOT * slot + HASH] !== 0 || this.#slots[SLOT * slot + OTHER] !== 0) slot = (slot + 1) & mask
+    return slot
   }
 
   #grow(): void {
-    const entries = new Int32Array(2 * this.#entries.length)
-    entries.set(this.#entries)
-    this.#entries = entries
-    this.#slots = new Int32Array(2 * this.#slots.length)
-    const mask = this.#slots.length - 1
-    for (let place = 0; place < this.words.length; place++) {
-      const hash = entries[ENTRY * place] as number
-      let slot = (hash ^ (hash >>> 15)) & mask
-      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask
-      this.#slots[slot] = place + 1
+    const [slots, places] = [this.#slots, this.#places]
+    this.#slots = new Int32Array(2 * slots.length)
+    this.#places = new Int32Array(2 * places.length)
+    for (let old = 0; old < places.length; old++) {
+      const entry = slots.subarray(SLOT * old, SLOT * (old + 1))
+      if (entry[HASH] === 0 && entry[OTHER] === 0) continue
+      const slot = this.#freeSlot(entry[HASH] as number)
+      this.#slots.set(entry, SLOT * slot)
+      this.#places[slot] = places[old] as number
     }
   }
 }
 
-/** Whether the word stands there, in whatever case; a word beyond ASCII has none. */
-function isWord(word: string, text: string, start: number, end: number): boolean {
-  if (word.length !== end - start) return false
-  for (let at = 0; at < word.length; at++) {
-    const code = text.charCodeAt(start + at)
-    if (word.charCodeAt(at) !== (code < ASCII ? LETTERS[code] : code)) return false
-  }
-  return true
+/** Of a word as it is kept. */
+export function hashOf(word: string): number {
+  return fold(NO_HASH, word)
+}
+
+function randomHash(): number {
+  return Math.floor(Math.random() * 2 ** 32) | 0
 }

@@ -1,4 +1,5 @@
 import { wholeCharacter } from '../../../platform/text/whole-character.ts'
+import { ASCII } from '../words/ascii-letters.ts'
 
 /** A line, or a piece of a long one: what somebody says in one go. */
 export interface Segment {
@@ -33,12 +34,17 @@ function addLine(segments: Segment[], text: string, lineStart: number, end: numb
   if (text.slice(start, end).trim() !== '') segments.push({ start, end })
 }
 
+function isSpace(text: string, at: number): boolean {
+  const code = text.charCodeAt(at)
+  return code < ASCII ? code === 0x20 || (code >= 0x09 && code <= 0x0d) : SPACE.test(text.charAt(at))
+}
+
 /** After the last sentence, else the last word, in the second half; else anywhere. */
 function cutBefore(text: string, start: number, end: number): number {
   const middle = start + LONGEST / 2
   let space = 0
   for (let at = end; at > middle; at--) {
-    if (!SPACE.test(text.charAt(at))) continue
+    if (!isSpace(text, at)) continue
     if (SENTENCE_END.test(text.charAt(at - 1))) return at
     if (space === 0) space = at
   }

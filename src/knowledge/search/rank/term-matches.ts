@@ -1,5 +1,6 @@
+import { hashOf } from './known-words.ts'
 import { PARAMETERS } from './parameters.ts'
-import { isTelling, type QuestionTerm } from './question-terms.ts'
+import type { QuestionTerm } from './question-terms.ts'
 import type { TokenMeaning } from './token-meaning.ts'
 import type { WordList } from './word-list.ts'
 
@@ -14,8 +15,10 @@ export interface TermMatches {
   isSame: Uint8Array
 }
 
+const HASH_ENDS = 1_024
+
 export function matchTerms(terms: readonly QuestionTerm[], list: WordList, meaning: TokenMeaning | null): TermMatches {
-  const { words, stems } = list
+  const { words } = list
   const matches: TermMatches = {
     terms: terms.length,
     values: new Float32Array(words.length * terms.length),
@@ -23,7 +26,7 @@ export function matchTerms(terms: readonly QuestionTerm[], list: WordList, meani
     isSame: new Uint8Array(words.length * terms.length),
   }
   if (meaning !== null) matchMeaning(matches, terms, list, meaning)
-  matchForms(matches, terms, words, stems)
+  matchForms(matches, terms, list)
   return matches
 }
 
@@ -36,7 +39,7 @@ function matchMeaning(
   const { leastCosine, cosinePower } = PARAMETERS
   const asked = terms.map(({ word }) => word)
   meaning.nearWords(asked, list, leastCosine, (term, word, cosine) => {
-    if (!isTelling(list.words[word] as string)) return
+    if (!list.isTelling[word]) return
     values[word * terms.length + term] = (Math.min(1, cosine - leastCosine) / (1 - leastCosine)) ** cosinePower
     isAny[word] = 1
   })
@@ -45,14 +48,17 @@ function matchMeaning(
 function matchForms(
   { values, isAny, isSame }: TermMatches,
   terms: readonly QuestionTerm[],
-  words: readonly string[],
-  stems: readonly string[],
+  { words, places, stemHashes, known }: WordList,
 ): void {
   const { otherForm, beginning } = PARAMETERS
   const byStem = new Map(terms.map(({ stem }, number) => [stem, number]))
+  // Nearly all words have the stem of no term, which the ends of their hashes tell.
+  const ends = new Uint8Array(HASH_ENDS)
+  for (const { stem } of terms) ends[hashOf(stem) & (HASH_ENDS - 1)] = 1
   const missing = new Set(terms.keys())
   for (let number = 0; number < words.length; number++) {
-    const term = byStem.get(stems[number] as string)
+    if (ends[(stemHashes[number] as number) & (HASH_ENDS - 1)] === 0) continue
+    const term = byStem.get(known.stems[places[number] as number] as string)
     if (term === undefined) continue
     missing.delete(term)
     const at = number * terms.length + term

@@ -1,9 +1,10 @@
 import { ASCII, LETTERS } from '../words/ascii-letters.ts'
 import { indexWords, LONGEST_WORD } from '../words/search-text.ts'
-import { addToHash, KnownWords, NO_HASH } from './known-words.ts'
+import { FNV_PRIME, fold, OTHER_PRIME } from '../words/word-hash.ts'
+import { hashOf, KnownWords, NO_HASH, NO_OTHER } from './known-words.ts'
 
 /** When there are so many, they are forgotten together. */
-const MOST_KNOWN = 65_536
+const MOST_KNOWN = 131_072
 
 let known = new KnownWords()
 let lists = 0
@@ -14,10 +15,10 @@ let lists = 0
  */
 export class WordList {
   readonly words: string[] = []
-  /** By word. */
-  readonly stems: string[] = []
-  /** Where each word is among those that are known from one list to the next. */
+  /** By word: where it is among those that are known from one list to the next, and what is often asked of it. */
   readonly places: number[] = []
+  readonly stemHashes: number[] = []
+  readonly isTelling: boolean[] = []
   readonly known: KnownWords
   readonly #id = ++lists
 
@@ -31,13 +32,19 @@ export class WordList {
     const before = into.length
     if (this.#readAscii(text, start, end, into)) return
     into.length = before
-    for (const word of indexWords(text.slice(start, end))) into.push(this.#numberOf(word, 0, word.length, hashOf(word)))
+    for (const word of indexWords(text.slice(start, end))) {
+      const [hash, other] = [hashOf(word), fold(NO_OTHER, word, OTHER_PRIME)]
+      const slot = this.known.slotOf(hash, other)
+      into.push(this.#numberAt(slot < 0 ? this.known.add(word, hash, other) : slot))
+    }
   }
 
   /** False when there is something that only `indexWords` knows how to read. */
   #readAscii(text: string, start: number, end: number, into: number[]): boolean {
+    const { known } = this
     let first = -1
     let hash = NO_HASH
+    let other = NO_OTHER
     for (let at = start; at <= end; at++) {
       const code = at < end ? text.charCodeAt(at) : 0
       if (code >= ASCII) return false
@@ -46,31 +53,29 @@ export class WordList {
         if (first < 0) {
           first = at
           hash = NO_HASH
+          other = NO_OTHER
         }
-        hash = addToHash(hash, letter)
+        hash = Math.imul(hash ^ letter, FNV_PRIME)
+        other = Math.imul(other ^ letter, OTHER_PRIME)
       } else if (first >= 0) {
         if (at - first > LONGEST_WORD) return false
-        into.push(this.#numberOf(text, first, at, hash))
+        const slot = known.slotOf(hash, other)
+        into.push(this.#numberAt(slot < 0 ? known.add(text.slice(first, at).toLowerCase(), hash, other) : slot))
         first = -1
       }
     }
     return true
   }
 
-  #numberOf(text: string, start: number, end: number, hash: number): number {
+  #numberAt(slot: number): number {
     const { known } = this
-    const place = known.placeOf(text, start, end, hash)
-    const number = known.numberIn(this.#id, place)
+    const number = known.numberIn(this.#id, slot)
     if (number >= 0) return number
-    known.setNumber(this.#id, place, this.words.length)
-    this.stems.push(known.stems[place] as string)
+    const place = known.placeAt(slot)
+    known.setNumber(this.#id, slot, this.words.length)
     this.places.push(place)
+    this.stemHashes.push(known.stemHashes[place] as number)
+    this.isTelling.push(known.isTelling[place] as boolean)
     return this.words.push(known.words[place] as string) - 1
   }
-}
-
-function hashOf(word: string): number {
-  let hash = NO_HASH
-  for (let at = 0; at < word.length; at++) hash = addToHash(hash, word.charCodeAt(at))
-  return hash
 }
