@@ -1,21 +1,20 @@
 /** The program of the thread that writes SQLite's index of words. It alone does; the server reads. */
-import { setPriority } from 'node:os'
+
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { isSqliteDamage } from '../../../platform/storage/storage-errors.ts'
+import { letOthersFirst } from '../../../platform/supervisor/let-others-first.ts'
 import type { FromIndexThread, IndexThreadOptions, ToIndexThread } from './index-thread.ts'
 import { NoteIndexer } from './store-note-indexer.ts'
 
 const BATCH = { notes: 400, size: 1_000_000 }
 const CAREFUL_BATCH = { notes: 1, size: 1 }
 const CAREFUL_NOTES = 1_000
-const NICENESS = 5
 
 const port = parentPort as MessagePort
 const { isCareful, ...options } = workerData as IndexThreadOptions
 
-// NOTE Of this thread alone, which only Linux can do: elsewhere it would be the whole server's.
-if (process.platform === 'linux') setPriority(0, NICENESS)
+letOthersFirst()
 
 let carefulNotes = isCareful ? CAREFUL_NOTES : 0
 let isRunning = false

@@ -1,17 +1,17 @@
 /** The program of the thread that runs the model of a folder: a batch keeps its thread busy for seconds. */
-import { setPriority } from 'node:os'
+
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { ignoreFailure } from '../../../platform/errors/ignore-failure.ts'
+import { letOthersFirst } from '../../../platform/supervisor/let-others-first.ts'
 import { openFolderModel, TextsFailed } from './folder-model.ts'
 import type { FolderWork, FromFolderThread } from './folder-thread.ts'
 
 // After so many texts somebody who waits for the vector of a question gets a turn.
 const TEXTS_AT_ONCE = 4
-const NICENESS = 5
 
 const port = parentPort as MessagePort
-// NOTE Of this thread and those that the package starts, which only Linux can do: elsewhere it would be the whole server's.
-if (process.platform === 'linux') setPriority(0, NICENESS)
+// The threads that the package starts, too.
+letOthersFirst()
 
 const model = openFolderModel(workerData as string)
 ignoreFailure(model, 'told to whoever asks')

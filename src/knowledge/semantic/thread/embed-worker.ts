@@ -1,7 +1,8 @@
 /** The program of the thread that reads notes into chunks, and embeds texts with the model inside the product. */
-import { setPriority } from 'node:os'
+
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type MessagePort, parentPort } from 'node:worker_threads'
+import { letOthersFirst } from '../../../platform/supervisor/let-others-first.ts'
 import { BuiltinModel } from '../builtin/builtin-model.ts'
 import { type NotePlan, planNote } from '../sync/plan-note.ts'
 import { encodeVector } from '../vector-bytes.ts'
@@ -9,13 +10,11 @@ import type { FromEmbedThread, ToEmbedThread } from './messages.ts'
 
 // After so many texts somebody who waits for the vector of a question gets a turn.
 const TEXTS_AT_ONCE = 64
-const NICENESS = 5
 
 const port = parentPort as MessagePort
 let loaded: BuiltinModel | undefined
 
-// NOTE Of this thread alone, which only Linux can do: elsewhere it would be the whole server's.
-if (process.platform === 'linux') setPriority(0, NICENESS)
+letOthersFirst()
 
 port.on('message', (message: ToEmbedThread) => {
   const { id } = message
