@@ -36,6 +36,7 @@ export interface RunningSyncOptions {
   sync?: Clock
   provider?: Clock
   isServer?: boolean
+  restMs?: () => number
 }
 
 class WatchedThread extends EmbedThread {
@@ -66,7 +67,12 @@ export class RunningSync implements AsyncDisposable {
   readonly #ended: Promise<void>
 
   constructor(db: Database, settings: SemanticSettings = {}, options: RunningSyncOptions = {}) {
-    const { sync: clock = new SystemClock(), provider: providerClock = new SystemClock(), isServer = true } = options
+    const {
+      sync: clock = new SystemClock(),
+      provider: providerClock = new SystemClock(),
+      isServer = true,
+      restMs = () => 0,
+    } = options
     const all = { ...BUILTIN, ...settings } as KnowledgeSettings
     const thread = new WatchedThread(clock, this.planned)
     this.#outbound = new OutboundClient({ clock: new SystemClock() })
@@ -80,7 +86,7 @@ export class RunningSync implements AsyncDisposable {
       thread,
       embeddings: this.embeddings,
       isServer,
-      restMs: () => 0,
+      restMs,
     })
     this.#ended = this.sync.run(this.#stopping.signal)
   }

@@ -45,6 +45,7 @@ import {
   restartProject,
   type SyncKey,
   type SyncState,
+  syncState,
   waitingProjects,
 } from './store-sync.ts'
 import { projectsWithVectors, removeModelRows } from './store-vectors.ts'
@@ -288,7 +289,7 @@ export class NoteVectorSync implements VectorSync {
       const { synced, hadWork } = await this.#leasedTurn(key, state, hurry)
       if (!hadWork) {
         this.#lossy.delete(key.projectId)
-        return await this.#finish(key, signal)
+        return await this.#finish(key, state, signal)
       }
       if (synced === undefined) this.#claims.delete(key.projectId)
       else Object.assign(state, { synced_seq: synced, failures: 0 })
@@ -331,10 +332,15 @@ export class NoteVectorSync implements VectorSync {
     return state
   }
 
-  /** Nothing is left of the project. What a stop leaves of other models is removed after the next start. */
-  async #finish(key: SyncKey, signal: AbortSignal): Promise<Outcome> {
+  /**
+   * Nothing is left of the project, unless all of it was asked for anew since it was taken over: who did so may have rung before this
+   * round began. What a stop leaves of other models is removed after the next start.
+   */
+  async #finish(key: SyncKey, known: SyncState, signal: AbortSignal): Promise<Outcome> {
     const { db } = this.#options
     this.#claims.delete(key.projectId)
+    const now = await syncState(db, key)
+    if (now?.synced_seq !== known.synced_seq) return 'more'
     if (this.#own.has(key.projectId)) await this.#releaseOne(key)
     else {
       const isComplete = await this.#write((tx) => completeProject(tx, key, this.#owner, this.#now()))
