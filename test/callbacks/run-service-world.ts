@@ -10,6 +10,7 @@ import type { DeliveryWorld } from './delivery-world.ts'
 
 export interface RunServiceWorld {
   runs: RunService
+  gate: NamespaceGate
   polls: LongPolls
   tokens: Tokens
   /** Numbers of runs, as soon as somebody begins to wait for a change of them. */
@@ -34,6 +35,7 @@ export function runServiceOver({ namespace, runtime }: DeliveryWorld): RunServic
   const polls = new LongPolls({ db, clock, watch })
   return {
     runs: new RunService({ db, clock, cipher, gate, tokens, polls, ...runtime }),
+    gate,
     polls,
     tokens,
     began,

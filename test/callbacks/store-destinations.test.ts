@@ -5,6 +5,7 @@ import {
   destinationId,
   findDestination,
   findDestinationByName,
+  holdDestination,
   listDestinations,
 } from '../../src/callbacks/destination/store-destinations.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
@@ -13,7 +14,7 @@ import { NAMESPACE, SHARED } from './store-world.ts'
 
 const PLACE = 'https://hooks.example.org:8443'
 
-eachDatabase('destinations', ({ open, openAgain }) => {
+eachDatabase('destinations', ({ engine, open, openAgain }) => {
   test('each namespace has its own, which keep their numbers', async () => {
     const db = await open()
     const other = newId<'Namespace'>()
@@ -79,5 +80,20 @@ eachDatabase('destinations', ({ open, openAgain }) => {
     assert.deepEqual(await change({}), [5, 0.1, true])
     assert.deepEqual(await change({ concurrency: null, isPaused: false }), [null, 0.1, false])
     assert.equal(await db.write((tx) => changeDestination(tx, 999, { rps: 1 })), false)
+  })
+
+  test('is held by one at a time, who sees what was changed before', async () => {
+    const db = await open()
+    const other = engine === 'sqlite' ? db : await openAgain(db)
+    const id = await db.write((tx) => destinationId(tx, NAMESPACE, PLACE), SHARED)
+    const hold = (place: string) => other.write((tx) => holdDestination(tx, NAMESPACE, place), SHARED)
+    let next: ReturnType<typeof hold> | undefined
+    await db.write(async (tx) => {
+      assert.equal((await holdDestination(tx, NAMESPACE, PLACE))?.id, id)
+      next ??= hold(PLACE)
+      await changeDestination(tx, id, { rps: 3 })
+    }, SHARED)
+    assert.equal((await next)?.rps, 3)
+    assert.equal(await hold('https://nowhere.example.org'), undefined)
   })
 })

@@ -30,6 +30,7 @@ import {
   type DestinationChange,
   destinationId,
   findDestinationByName,
+  holdDestination,
   listDestinations,
   type StoredDestination,
 } from './store-destinations.ts'
@@ -78,15 +79,18 @@ export class DestinationService {
     const { name, namespace: entered } = await this.#enter(request)
     const change = readDestinationChange(request)
     const namespace = entered()
-    const after = await db.write(async (tx) => {
-      const before = await destinationToChange(tx, namespace, name, change)
-      const changes = destinationDifference(before, change)
-      if (Object.keys(changes).length === 0) return before
-      await changeDestination(tx, before.id, change)
-      lanes.announce(tx, before.id, 'changed')
-      await audit(tx, call, namespace, before, { action: 'destination.updated', changes })
-      return requireDestination(tx, namespace, name)
-    })
+    const after = await db.write(
+      async (tx) => {
+        const before = await destinationToChange(tx, namespace, name, change)
+        const changes = destinationDifference(before, change)
+        if (Object.keys(changes).length === 0) return before
+        await changeDestination(tx, before.id, change)
+        lanes.announce(tx, before.id, 'changed')
+        await audit(tx, call, namespace, before, { action: 'destination.updated', changes })
+        return requireDestination(tx, namespace, name)
+      },
+      { isolation: 'read committed' },
+    )
     await lanes.refresh(after.id, 'changed')
     return this.#show(namespace, after)
   }
@@ -169,15 +173,16 @@ async function destinationToChange(
 ): Promise<StoredDestination> {
   const isAsked = Object.values(change).some((value) => value !== undefined)
   if (isAsked) await destinationId(tx, namespace.id, name)
-  return requireDestination(tx, namespace, name)
+  return requireDestination(tx, namespace, name, holdDestination)
 }
 
 async function requireDestination(
   tx: Transaction,
   namespace: ActiveNamespace,
   name: string,
+  find: typeof holdDestination = findDestinationByName,
 ): Promise<StoredDestination> {
-  const found = await findDestinationByName(tx, namespace.id, name)
+  const found = await find(tx, namespace.id, name)
   if (found !== undefined) return found
   throw new AppError('not_found', `destination ${JSON.stringify(name)} was not found: no callback was started for it`)
 }

@@ -69,6 +69,25 @@ export async function findDestinationByName(
   return found && findDestination(reader, found.id)
 }
 
+const lockById = statement<{ id: number }, Row>((query, p) =>
+  query.selectFrom('callback_destinations').selectAll().where('id', '=', p('id')).forUpdate(),
+)
+
+/**
+ * The same, which nobody changes until the transaction ends. On PostgreSQL that must be `read committed`: results are stored here all
+ * the time, and each of them would make a serializable one begin anew.
+ */
+export async function holdDestination(
+  tx: Transaction,
+  namespaceId: Id<'Namespace'>,
+  destination: string,
+): Promise<StoredDestination | undefined> {
+  const [found] = await tx.run(idByName, { namespaceId, destination })
+  if (found === undefined) return undefined
+  const [row] = await tx.run(tx.engine === 'sqlite' ? byId : lockById, found)
+  return row && storedDestination(row)
+}
+
 /** By name, those behind `after`. */
 export async function listDestinations(
   reader: Reader,
