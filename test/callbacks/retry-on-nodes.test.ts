@@ -1,18 +1,29 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { takeDue } from '../../src/callbacks/deliver/store-due.ts'
 import { retryRun } from '../../src/callbacks/run/retry-run.ts'
 import { MICROS_PER_SECOND } from '../../src/platform/clock/clock.ts'
 import { eachDatabase } from '../support/each-database.ts'
+import { startReceiver } from '../support/receivers/receiver.ts'
 import { DeliveryWorld } from './delivery-world.ts'
 import { settlementOf, store } from './store-world.ts'
+
+const LATER = '  retry: { initial_interval: 1h, max_interval: 1h }\n'
+const NAMED = { namespace: 'default', callbackId: 'c', runId: null }
+
+async function retryAt({ db, namespace: { clock, policies }, runtime }: DeliveryWorld): Promise<void> {
+  const active = await policies.find('default')
+  assert.ok(active)
+  await retryRun({ db, clock, ...runtime }, active, NAMED)
+}
 
 // On SQLite there is one process, and nobody to take a run from.
 eachDatabase('a first attempt that was put off', ({ open, engine }) => {
   const skip = engine === 'sqlite'
   const setUp = async () => {
     const world = await DeliveryWorld.open(await open())
-    const { db, namespace, runtime } = world
+    const { db } = world
     await world.start('c', 'http://127.0.0.1:9', { delaySeconds: 1 })
     const run = await world.find('c')
     const dueAt = run.record.nextAttemptAt as number
@@ -24,10 +35,7 @@ eachDatabase('a first attempt that was put off', ({ open, engine }) => {
       takeUntil: (leaseUntil: number) =>
         takeDue(db, { ...run, now: dueAt, leaseUntil, owner: 'other', limit: 1, exclude: [] }),
       async retry() {
-        const active = await namespace.policies.find('default')
-        assert.ok(active)
-        const { clock } = namespace
-        await retryRun({ db, clock, ...runtime }, active, { namespace: 'default', callbackId: 'c', runId: null })
+        await retryAt(world)
         return (await world.find('c')).record
       },
     }
@@ -52,5 +60,29 @@ eachDatabase('a first attempt that was put off', ({ open, engine }) => {
     assert.equal((await takeUntil(dueAt - MICROS_PER_SECOND)).length, 1)
     const { transitionCount, nextAttemptAt } = await retry()
     assert.deepEqual([transitionCount, nextAttemptAt], [2, null])
+  })
+})
+
+eachDatabase('a retry that is asked of a process which sends nothing any more', ({ open, openAgain, engine }) => {
+  test('is made by another one, and not held back until a claim of the first is over', {
+    skip: engine === 'sqlite',
+  }, async () => {
+    await using receiver = await startReceiver()
+    receiver.script({ status: 503 })
+    await using sender = await DeliveryWorld.open(await open(), LATER)
+    sender.run()
+    await sender.start('c', receiver.url)
+    await sender.until('c', ({ state }) => state === 'BACKING_OFF')
+    const { destinationId } = await sender.find('c')
+    // As one does that is older than the database by now: it goes on to answer.
+    await using asked = await sender.another(await openAgain(sender.db))
+    asked.run()
+    await asked.stop()
+    await retryAt(asked)
+    while ((asked.runtime.lanes.find(destinationId)?.trialsSought ?? 1) > 0) await setImmediate()
+    const { clock } = sender.namespace
+    const askedAt = clock.now()
+    await sender.passUntil('c', ({ state }) => state === 'SUCCEEDED')
+    assert.ok(clock.now() - askedAt < 10 * MICROS_PER_SECOND)
   })
 })

@@ -137,7 +137,7 @@ export class Dispatcher implements Worker {
     else this.#enqueue(lane, run)
   }
 
-  /** A person asked for an attempt now, whatever the breaker says. */
+  /** A person asked for an attempt now, whatever the breaker says. One that is not running leaves it to others. */
   tryNow(run: StoredRun): void {
     this.#underWay.track(this.#openFor(run, true))
   }
@@ -181,7 +181,7 @@ export class Dispatcher implements Worker {
     if (lane === undefined) return
     // It may have been closed meanwhile, and is read again.
     lane.hasMore = true
-    if (isTrial) this.#underWay.track(this.#takeTrial(lane, run))
+    if (isTrial && this.#isRunning) this.#underWay.track(this.#takeTrial(lane, run))
     this.#pump(lane)
   }
 
