@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { operatorPrincipal, type Principal } from '../../src/platform/auth/principal.ts'
 import { MICROS_PER_SECOND } from '../../src/platform/clock/clock.ts'
+import { DOMAIN } from '../../src/platform/config/formats.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { resolveRole, resolveUser, ServiceAccountService } from '../../src/users/index.ts'
@@ -66,6 +67,17 @@ eachDatabase('users', ({ open, openAgain }) => {
     const users = new UserService({ db, clock, changes, settings })
     await assert.rejects(users.create(operator, { email: 'ada@sub.example.org' }), { code: 'invalid_argument' })
     await users.create(operator, { email: 'ada@example.org' })
+  })
+
+  test('an address in an allowed domain is let in however the domain is written', async () => {
+    const { db, clock, changes, operator } = await installed(await open())
+    // As the settings keep it.
+    const settings = { password_min_length: 12, allowed_email_domains: [DOMAIN.parse('Grüße.example') as string] }
+    const users = new UserService({ db, clock, changes, settings })
+    const { id, email } = await users.create(operator, { email: 'ada@Grüße.example' })
+    assert.equal(email, 'ada@grüße.example')
+    await users.update(operator, { userId: id, email: 'ada.l@xn--gre-6ka8l.example' })
+    await assert.rejects(users.create(operator, { email: 'eve@grusse.example' }), { code: 'invalid_argument' })
   })
 
   test('of several who create the same address at the same moment one succeeds', async () => {

@@ -1,3 +1,4 @@
+import { DOMAIN } from '../../platform/config/formats.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { domainOf, parseEmail } from '../../platform/text/email.ts'
 
@@ -5,7 +6,9 @@ import { domainOf, parseEmail } from '../../platform/text/email.ts'
 export function acceptEmail(text: string, allowedDomains: readonly string[]): string {
   const email = parseEmail(text)
   if (email === undefined) throw new AppError('invalid_argument', 'email is not a valid email address')
-  if (allowedDomains.length > 0 && !allowedDomains.some((domain) => domain.toLowerCase() === domainOf(email))) {
+  // Addresses keep their domains as they were typed; the settings have them in ASCII.
+  const domain = DOMAIN.parse(domainOf(email))
+  if (allowedDomains.length > 0 && !allowedDomains.some((allowed) => allowed.toLowerCase() === domain)) {
     throw new AppError('invalid_argument', `email must be in one of these domains: ${allowedDomains.join(', ')}`)
   }
   return email
