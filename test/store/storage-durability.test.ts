@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { fstatSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { fstatSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { after, describe, test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { sql } from 'kysely'
@@ -109,6 +109,25 @@ describe('the writer of SQLite and the disk', () => {
       db.write((tx) => put(tx, 'b', 2)),
       (error) => isAppError(error, 'unavailable') && /was removed/.test((error.cause as Error).message),
     )
+  })
+
+  test('a change that goes into a database which somebody has removed is no success', async () => {
+    const db = await openOver(opened, async () => {})
+    await db.write((tx) => put(tx, 'a', 1))
+    rmSync(db.file)
+    await assert.rejects(
+      db.write((tx) => put(tx, 'b', 2)),
+      (error) => isAppError(error, 'unavailable') && /\.db was removed/.test((error.cause as Error).message),
+    )
+  })
+
+  test('a directory that gets another name under its database keeps nobody from changing it', async () => {
+    const db = await openOver(opened, async () => {})
+    await db.write((tx) => put(tx, 'a', 1))
+    renameSync(dirname(db.file), `${dirname(db.file)}-moved`)
+    await db.write((tx) => put(tx, 'b', 2))
+    renameSync(`${dirname(db.file)}-moved`, dirname(db.file))
+    await db.write((tx) => put(tx, 'c', 3))
   })
 
   test('a change behind one that the disk does not confirm is no success either, and whoever sees them hears of both', async () => {

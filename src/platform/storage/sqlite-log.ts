@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsync, openSync } from 'node:fs'
+import { closeSync, fdatasync, fdatasyncSync, fstatSync, fsync, openSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import type { Clock } from '../clock/clock.ts'
@@ -43,9 +43,8 @@ export class SqliteLog {
   sync(): Promise<void> | undefined {
     if (this.#descriptor === undefined) return this.#openAndSync()
     // What has no name any more ends with this process, however well it is synced.
-    if (this.#hasName && !hasName(this.#descriptor)) {
-      throw new Error(`${this.#file}-wal was removed while it is in use: stop the server, then look what is left`)
-    }
+    if (this.#hasName && !hasName(this.#descriptor)) throw removed(`${this.#file}-wal`)
+    if (this.#isAlone()) throw removed(this.#file)
     if (this.#sync !== undefined) return this.#sync(this.#descriptor)
     const isSlow = this.#expectedMs >= QUICK_MS
     const began = this.#clock.elapsedMs()
@@ -67,12 +66,33 @@ export class SqliteLog {
     this.#descriptor = undefined
   }
 
+  /**
+   * Whether the database is gone from beside its log, which leads nowhere without it. Where both are, somebody has given their
+   * directory another name. NOTE By path, for the reason above.
+   */
+  #isAlone(): boolean {
+    return isMissing(this.#file) && !isMissing(`${this.#file}-wal`)
+  }
+
   async #openAndSync(): Promise<void> {
     this.#descriptor = openSync(`${this.#file}-wal`, 'r+')
     this.#hasName = hasName(this.#descriptor)
     await syncDirectory(dirname(this.#file))
     await (this.#sync ?? syncInPool)(this.#descriptor)
   }
+}
+
+function isMissing(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) === undefined
+  } catch {
+    // Whether it is there is more than anybody can say now.
+    return false
+  }
+}
+
+function removed(file: string): Error {
+  return new Error(`${file} was removed while it is in use: stop the server, then look what is left`)
 }
 
 function hasName(descriptor: number): boolean {
