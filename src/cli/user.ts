@@ -41,8 +41,12 @@ function createCommand(): Command {
     .option('--json', 'answer as JSON')
     .action(async (email: string, options: CreateOptions, command: Command) => {
       await withIdentity(command, async ({ db, principal, users, serviceAccounts }) => {
-        const roles = []
-        for (const role of options.role ?? []) roles.push(await resolveRole(db, principal, role))
+        const byId = new Map<string, ListedUser['roles'][number]>()
+        for (const text of options.role ?? []) {
+          const role = await resolveRole(db, principal, text)
+          byId.set(role.id, role)
+        }
+        const roles = [...byId.values()]
         const { name, title } = options
         const input = { email, name, title, roleIds: roles.map((role) => role.id) }
         const user = options.serviceAccount

@@ -117,6 +117,15 @@ describe('the commands user and token', () => {
     assert.equal(await ok(['user', 'enable', 'ada@example.org']), 'ada@example.org is now Active\n')
   })
 
+  test('a role that is named twice is given and told once', async () => {
+    const twice = ['--role', 'standard', '--role', 'Platform Standard Role']
+    const created = JSON.parse(await ok(['user', 'create', 'twice@example.org', ...twice, '--json']))
+    assert.deepEqual(
+      created.roles.map((role: { name: string }) => role.name),
+      ['Platform Standard Role'],
+    )
+  })
+
   test('whoever may have no token gets a refusal and no promise', async () => {
     await ok(['user', 'create', 'gone@example.org', '--active'])
     await ok(['user', 'disable', 'gone@example.org'])
