@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { AppError } from '../platform/errors/app-error.ts'
 
 const MAX_BYTES = 8_192
@@ -13,9 +14,10 @@ export async function readSecretFromPipe(): Promise<string> {
     if (bytes > MAX_BYTES) throw new AppError('invalid_argument', `Standard input holds more than ${MAX_BYTES} bytes`)
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks)
-    .toString('utf8')
-    .replace(/\r?\n$/, '')
+  const text = Buffer.concat(chunks)
+  // Read all the same, it would become another secret, which nobody can type.
+  if (!isUtf8(text)) throw new AppError('invalid_argument', 'Standard input is not text in UTF-8')
+  return text.toString().replace(/\r?\n$/, '')
 }
 
 /** One line typed on the terminal, which shows nothing of it. */

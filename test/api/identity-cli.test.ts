@@ -24,7 +24,7 @@ interface Ended {
 }
 
 /** The command in a process of its own, with this on its standard input. */
-function commonplace(dataDir: string, args: string[], input = ''): Promise<Ended> {
+function commonplace(dataDir: string, args: string[], input: string | Buffer = ''): Promise<Ended> {
   const child = spawn(process.execPath, [PROGRAM, ...args], { env: environment(dataDir), cwd: dataDir })
   const ended = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (ended.stdout += text))
@@ -164,6 +164,8 @@ describe('the commands user and token', () => {
     assert.equal(weak.status, 1)
     assert.match(weak.stderr, /at least 12 characters/)
     assert.doesNotMatch(weak.stderr, /\n\s+at /)
+    const garbled = await commonplace(dataDir, set, Buffer.from('vier Wörter genügen', 'latin1'))
+    assert.deepEqual([garbled.status, garbled.stderr], [1, 'commonplace: Standard input is not text in UTF-8\n'])
   })
 
   test('a token is printed once, works, and is gone after it was revoked', async () => {
