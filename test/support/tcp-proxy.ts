@@ -12,6 +12,8 @@ export interface TcpProxy extends AsyncDisposable {
   addToNext(data: Buffer): void
   /** The server refuses what it is told next with these words in it. */
   garbleNext(words: string): void
+  /** The next commit behind a statement with these words arrives, and its answer does not: the connection breaks instead. */
+  loseCommitBehind(words: string): void
   /** Whoever is connected, or connects from here on, is hung up on: as while a server restarts. */
   hangUp(): void
   /** What was held back arrives, and who connects is served. */
@@ -25,9 +27,12 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
   let isHungUp = false
   let added: Buffer | undefined
   let garbled: string | undefined
+  let losing: string | undefined
   const server = createServer((near) => {
     if (isHungUp) return void near.destroy()
     const far = connect(Number(target.port), target.hostname)
+    /** What has to be said on this connection before its next answer is lost. */
+    let lostBehind: string | undefined
     for (const [socket, other] of [
       [near, far],
       [far, near],
@@ -35,6 +40,12 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
       sockets.add(socket)
       socket.on('error', () => {})
       socket.on('data', (data) => {
+        if (socket === far && lostBehind === '') return void near.destroy()
+        if (socket === near && losing !== undefined && data.includes(losing)) {
+          losing = undefined
+          lostBehind = 'commit'
+        }
+        if (socket === near && lostBehind && data.includes(lostBehind)) lostBehind = ''
         const more = socket === far ? added : undefined
         if (more !== undefined) added = undefined
         const at = socket === far || garbled === undefined ? -1 : data.indexOf(garbled)
@@ -68,6 +79,9 @@ export async function startTcpProxy(url: string): Promise<TcpProxy> {
     },
     garbleNext(words) {
       garbled = words
+    },
+    loseCommitBehind(words) {
+      losing = words
     },
     hangUp() {
       isHungUp = true

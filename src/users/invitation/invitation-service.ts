@@ -72,11 +72,12 @@ export class InvitationService {
     this.#options = options
   }
 
-  /** All of them or none; every problem is reported at once. In the order of the ids. */
+  /** All of them or none; every problem is reported at once. In the order of the ids. `also` is part of the same transaction. */
   async send(
     principal: Principal,
     input: { userIds: readonly string[] },
     client?: ClientInfo,
+    also?: (tx: Transaction, sent: SentInvitations) => Promise<void>,
   ): Promise<SentInvitations> {
     const { db } = this.#options
     const ids = input.userIds.map((text) => ({ text: shownId(text), id: parseId<'User'>(text) }))
@@ -85,11 +86,12 @@ export class InvitationService {
       const users = await findUsersById(tx, principal.organizationId, known)
       refuseUninvitable(ids, users)
       const invited = known.map((id) => users.get(id) as User)
-      const sent = await this.#invite(tx, principal, invited, client)
-      return { sent, links: await this.#linksFor(tx, principal, sent) }
+      const invitations = await this.#invite(tx, principal, invited, client)
+      const sent = { invitations, acceptLinks: await this.#linksFor(tx, principal, invitations) }
+      await also?.(tx, sent)
+      return sent
     }
-    const { sent, links } = await db.write(work, { alone: ids.length > SMALL_BATCH })
-    return { invitations: sent, acceptLinks: links }
+    return db.write(work, { alone: ids.length > SMALL_BATCH })
   }
 
   /**

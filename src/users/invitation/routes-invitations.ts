@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { AppError } from '../../platform/errors/app-error.ts'
+import { keepAnswerIn } from '../../platform/http/answer/idempotent.ts'
 import { callerOf } from '../../platform/http/entry/caller-of.ts'
 import { clientOf } from '../../platform/http/entry/client-of.ts'
 import { spend } from '../../platform/http/entry/spend.ts'
@@ -7,6 +8,7 @@ import { operation } from '../../platform/http/operation.ts'
 import { pathId } from '../../platform/http/route/path-id.ts'
 import { shownId } from '../../platform/ids/shown-id.ts'
 import { parseId } from '../../platform/ids/uuid.ts'
+import type { Transaction } from '../../platform/storage/database.ts'
 import type { UsersDeps } from '../deps.ts'
 import { MailOutbox } from '../mail/mail-outbox.ts'
 import { pageOf } from '../page.ts'
@@ -18,7 +20,7 @@ import { TotpService } from '../sign-in/totp-service.ts'
 import { userDocument } from '../user/user-document.ts'
 import { pageMeta } from '../wire.ts'
 import { INVITATION_STATUSES, type InvitationStatus } from './invitation.ts'
-import { InvitationService } from './invitation-service.ts'
+import { InvitationService, type SentInvitations } from './invitation-service.ts'
 import {
   AcceptInvitationBody,
   InvitationDocument,
@@ -43,6 +45,12 @@ export function invitationRoutes(server: FastifyInstance, deps: UsersDeps): void
   const totp = new TotpService(deps)
   const invitations = new InvitationService({ ...deps, sessions, totp, outbox: new MailOutbox(deps) })
 
+  function sentToWire({ invitations: sent, acceptLinks }: SentInvitations) {
+    const now = clock.now()
+    const meta = acceptLinks && { accept_links: Object.fromEntries(acceptLinks) }
+    return { data: sent.map((one) => invitationToWire(one, now)), ...(meta && { meta }) }
+  }
+
   operation(server, {
     method: 'POST',
     url: '/api/v2/user_invitations',
@@ -60,11 +68,14 @@ export function invitationRoutes(server: FastifyInstance, deps: UsersDeps): void
     async handler(request, reply) {
       const userIds = request.body.data.map(({ relationships }) => relationships.user.data.id)
       await spend(request, reply, { bucket: 'invitations', per: 'owner', cost: userIds.length })
-      const sent = await invitations.send(callerOf(request), { userIds }, clientOf(request))
-      const now = clock.now()
-      const meta = sent.acceptLinks && { accept_links: Object.fromEntries(sent.acceptLinks) }
+      // So that a repeat does not send them again. Links are kept nowhere: whoever was not told of them has to get others.
+      const keep = async (tx: Transaction, made: SentInvitations) => {
+        if (made.acceptLinks !== null) return
+        await keepAnswerIn(tx, request, () => ({ status: 201, headers: {}, body: JSON.stringify(sentToWire(made)) }))
+      }
+      const sent = await invitations.send(callerOf(request), { userIds }, clientOf(request), keep)
       reply.code(201)
-      return { data: sent.invitations.map((one) => invitationToWire(one, now)), ...(meta && { meta }) }
+      return sentToWire(sent)
     },
   })
 
