@@ -95,14 +95,15 @@ function enableCommand(): Command {
   return withStorageFlags(new Command('enable'))
     .description('enable a disabled user again; sessions and tokens do not come back')
     .argument('<user>', USER)
-    .option('--verified', 'you vouch for the address: a Pending user becomes Active')
+    .option('--verified', 'you vouch for the address: it counts as verified, and a Pending user becomes Active')
     .option('--json', 'answer as JSON')
     .action(async (text: string, options: { verified?: boolean; json?: boolean }, command: Command) => {
       await withIdentity(command, async ({ db, principal, users }) => {
         const { id } = await resolveUser(db, principal, text)
         const user = await users.enable(principal, { userId: id, vouchedFor: options.verified })
         if (options.json) return printJson({ id, status: user.status, changed: user.changed })
-        console.log(`${user.email} ${user.changed ? 'is now' : 'was already'} ${user.status}`)
+        const vouched = options.verified ? ' and verified' : ''
+        console.log(`${user.email} ${user.changed ? 'is now' : 'was already'} ${user.status}${vouched}`)
       })
     })
 }

@@ -162,6 +162,19 @@ eachDatabase('users', ({ open, openAgain }) => {
     assert.deepEqual([vouched.status, vouched.verified, vouched.changed], ['Active', true, true])
   })
 
+  test('somebody vouches for the new address of an Active user, which is in the log', async () => {
+    const { db, users, operator } = await installed(await open())
+    const { id: userId } = await users.create(operator, { email: 'a@example.org', vouchedFor: true })
+    await users.update(operator, { userId, email: 'b@example.org' })
+    assert.equal((await users.enable(operator, { userId })).changed, false)
+    const vouched = await users.enable(operator, { userId, vouchedFor: true })
+    assert.deepEqual([vouched.status, vouched.verified, vouched.changed], ['Active', true, true])
+    assert.deepEqual((await actions(db)).slice(-2), ['user.email_changed', 'user.updated'])
+    assert.equal((await users.enable(operator, { userId, vouchedFor: true })).changed, false)
+    await users.disable(operator, { userId })
+    assert.equal((await users.enable(operator, { userId })).status, 'Active')
+  })
+
   test('an unknown user, or one of another organization, is not found', async () => {
     const { users, operator, administratorId, db } = await installed(await open())
     const missing = { code: 'not_found' }

@@ -1,6 +1,6 @@
 /** What can be done with users. Who may do it is declared where the operation is; what nobody may do stands here. */
 
-import { auditChange, type ClientInfo } from '../../platform/audit/audit-change.ts'
+import { auditChange, type Change, type ClientInfo } from '../../platform/audit/audit-change.ts'
 import { actor } from '../../platform/audit/record.ts'
 import type { RoleId } from '../../platform/auth/managed-roles.ts'
 import type { Principal, UserId } from '../../platform/auth/principal.ts'
@@ -139,14 +139,17 @@ export class UserService {
       const user = await requireUser(tx, principal, input.userId)
       refuseAnonymized(user)
       const verified = user.verified || input.vouchedFor === true
-      const status = statusWhenEnabled({ verified })
-      const changed = user.status === 'Disabled' || (user.status === 'Pending' && status === 'Active')
+      const wanted = statusWhenEnabled({ verified })
+      const isEnabled = user.status === 'Disabled' || (user.status === 'Pending' && wanted === 'Active')
+      const status = isEnabled ? wanted : user.status
+      // Somebody Active may have another address since, which counts as verified from now on.
+      const changed = isEnabled || verified !== user.verified
       if (changed) await this.#setStatus(tx, principal, user, { status, verified }, client)
-      if (changed && status === 'Active') {
+      if (isEnabled && status === 'Active') {
         const by = { organizationId: user.organizationId, actor: actor(principal), client }
         await revokeInvitations(tx, { ...by, userIds: [user.id], now: this.#options.clock.now() })
       }
-      return changed ? { ...user, status, verified, changed } : { ...user, changed }
+      return { ...user, status, verified, changed }
     })
   }
 
@@ -210,9 +213,16 @@ export class UserService {
   ): Promise<void> {
     const at: Micros = this.#options.clock.now()
     await updateUser(tx, user, { ...user, ...to, modifiedAt: at })
-    const action = to.status === 'Disabled' ? 'user.disabled' : 'user.enabled'
-    const changes = { status: { old: user.status, new: to.status } }
-    await auditChange(tx, principal, { action, target: { type: 'users', id: user.id }, changes }, client)
+    const target = { type: 'users', id: user.id }
+    const change: Change =
+      to.status === user.status
+        ? { action: 'user.updated', target, changes: { verified: { old: user.verified, new: to.verified } } }
+        : {
+            action: to.status === 'Disabled' ? 'user.disabled' : 'user.enabled',
+            target,
+            changes: { status: { old: user.status, new: to.status } },
+          }
+    await auditChange(tx, principal, change, client)
     this.#options.changes.announce(tx)
   }
 }
