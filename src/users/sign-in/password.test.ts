@@ -33,6 +33,15 @@ test('passwords wait in line for their hash, and beyond a long line nobody is ta
   assert.equal(await verifyPassword(stored, 'a long sentence'), true)
 })
 
+test('a password is judged as it is hashed, in however wide or composed signs it was typed', () => {
+  assert.match(passwordProblem('ｐａｓｓｗｏｒｄ１２３４', RULES) ?? '', /anybody would try/)
+  assert.match(passwordProblem('ａｄａ＠ｅｘａｍｐｌｅ．ｏｒｇ', RULES) ?? '', /email/)
+  assert.match(passwordProblem('e\u0301'.repeat(6), RULES) ?? '', /at least 12/)
+  // One sign that becomes a sentence is still one.
+  assert.match(passwordProblem('\ufdfa', RULES) ?? '', /at least 12/)
+  assert.equal(passwordProblem('e\u0301'.repeat(12), RULES), undefined)
+})
+
 test('weak passwords are refused with a reason', () => {
   assert.match(passwordProblem('short', RULES) ?? '', /at least 12/)
   assert.match(passwordProblem('Ada@Example.org', RULES) ?? '', /email/)

@@ -1,5 +1,6 @@
 import { hash, verify } from '@node-rs/argon2'
 import { AppError } from '../../platform/errors/app-error.ts'
+import { passwordText } from './password-text.ts'
 
 // 19 MiB, two passes, one lane: about 50 ms. Argon2id is the library's default algorithm.
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 }
@@ -11,7 +12,7 @@ const MOST_WAITING = 100
 
 /** Slow by design and off the event loop; never call it inside a transaction. */
 export function hashPassword(password: string): Promise<string> {
-  return inLine(() => hash(normalize(password), COST))
+  return inLine(() => hash(passwordText(password), COST))
 }
 
 // Hash of nothing anybody can type, made on first need: an unknown user must cost as much time as a wrong password.
@@ -20,7 +21,7 @@ let decoy: Promise<string> | undefined
 export function verifyPassword(stored: string | null, password: string): Promise<boolean> {
   return inLine(async () => {
     decoy ??= hash(Buffer.from([0xff, 0xfe]), COST)
-    const matches = await verify(stored ?? (await decoy), normalize(password))
+    const matches = await verify(stored ?? (await decoy), passwordText(password))
     return matches && stored !== null
   })
 }
@@ -45,9 +46,4 @@ function busy(): AppError {
   return new AppError('unavailable', 'Too many passwords are being checked right now: try again in a moment', {
     headers: { 'retry-after': '5' },
   })
-}
-
-/** The same keys give the same bytes on every keyboard and system. */
-function normalize(password: string): string {
-  return password.normalize('NFKC')
 }
