@@ -203,6 +203,16 @@ eachDatabase('roles', ({ open }) => {
     await authenticator.close()
   })
 
+  test('a role is found by its name in whatever Unicode form either was typed', async () => {
+    const { db, operator, organizationId, roles } = await world(await open())
+    for (const form of ['NFC', 'NFD']) await roles.create(operator, { name: `Équipe ${form}`.normalize(form) })
+    for (const form of ['NFC', 'NFD']) {
+      const query = { page: { size: 10, number: 0 }, sort: { field: 'name', descending: false } } as const
+      const { roles: found } = await listRoles(db, organizationId, { ...query, filter: 'éQUIPE'.normalize(form) })
+      assert.deepEqual(found.map(({ name }) => name.slice(-3)).sort(), ['NFC', 'NFD'], form)
+    }
+  })
+
   test('lists are in the same order on every engine, and the reverse is exact', async () => {
     const { db, operator, organizationId, roles, users } = await world(await open())
     const names = ['b', 'A_', 'a b', 'É', 'e', 'z', 'Z', '\u{10000}', '\uffee', '_']
