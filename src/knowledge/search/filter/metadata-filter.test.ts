@@ -2,11 +2,14 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { test } from 'node:test'
 import { isAppError } from '../../../platform/errors/app-error.ts'
+import { ownTypeWord } from '../index/search-scope.ts'
 import { parseMetadataFilters } from './metadata-filter.ts'
 import { metadataValues, passesFilters } from './metadata-values.ts'
 import { filterWords, metadataWords } from './metadata-words.ts'
 
+const TYPE_KEY = 'meeting_note'
 const METADATA = {
+  type: 'Meeting Note',
   status: 'draft',
   priority: 9,
   version: '1.10',
@@ -82,13 +85,20 @@ const CASES: [filters: Record<string, unknown>, passes: boolean][] = [
   [{ cities: { $in: ['\u212bngermu\u0308nde u\u0308berall', 'x'] } }, true],
   [{ city: { $between: ['Z\u00fcrich', 'Z\u00fcrich'] } }, true],
   [{ city: { $gt: 'Z\u00fcrich' } }, false],
+  [{ type: 'Meeting Note' }, true],
+  [{ type: 'meetingNote' }, true],
+  [{ type: ['meeting-note'] }, true],
+  [{ type: ['meeting-note', 'note'] }, false],
+  [{ type: { $in: ['note', ' meeting_note '] } }, true],
+  [{ type: 'meetingnote' }, false],
+  [{ kind: 'meeting_note' }, false],
 ]
 for (const [filters, expected] of CASES) {
   test(`${JSON.stringify(filters)} ${expected ? 'passes' : 'does not pass'}`, () => {
     const parsed = parseMetadataFilters(filters)
-    assert.equal(passesFilters(metadataValues(METADATA), parsed), expected)
+    assert.equal(passesFilters(metadataValues(METADATA), TYPE_KEY, parsed), expected)
     // What passes has the words by which the index finds it.
-    const words = new Set(metadataWords(METADATA))
+    const words = new Set([ownTypeWord(TYPE_KEY), ...metadataWords(METADATA)])
     const isFound = filterWords(parsed).every((group) => group.some((word) => words.has(word)))
     assert.ok(!expected || isFound)
   })
@@ -153,7 +163,7 @@ test('words of an index that an earlier version wrote are looked for in the form
 test('a list too long to be filtered by as a whole takes no other key away', () => {
   const many = Array.from({ length: 300 }, (_, n) => `v${n}`)
   const values = metadataValues({ title: 'Long', items: many, tags: many, status: 'draft', more: { deep: many } })
-  const passes = (filters: object) => passesFilters(values, parseMetadataFilters(filters))
+  const passes = (filters: object) => passesFilters(values, 'note', parseMetadataFilters(filters))
   assert.ok(passes({ status: 'draft', title: 'Long', tags: ['v0', 'v253'] }))
   assert.ok(!passes({ tags: 'v254' }) && !passes({ items: 'v0' }) && !passes({ 'more.deep': 'v0' }))
 })

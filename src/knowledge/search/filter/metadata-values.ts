@@ -1,7 +1,7 @@
 import type { JsonValue, Metadata } from '../../text/frontmatter/metadata.ts'
-import { tagsOf } from '../../text/frontmatter/note-metadata.ts'
+import { canonicalType, tagsOf } from '../../text/frontmatter/note-metadata.ts'
 import { withoutHashes } from '../../text/frontmatter/tags.ts'
-import { composed } from '../words/unicode-forms.ts'
+import { composed, unicodeForms } from '../words/unicode-forms.ts'
 import type { Bound, MetadataCondition, MetadataFilter, MetadataScalar } from './metadata-filter.ts'
 
 /** What of the frontmatter filters can compare: each key, dotted where it is inside another, with its values. */
@@ -52,19 +52,29 @@ function valuesOf(entries: readonly Entry[]): { byKey: MetadataValues; count: nu
   return { byKey, count }
 }
 
-/** Whether the frontmatter fulfils all of the filters. */
-export function passesFilters(values: MetadataValues, filters: readonly MetadataFilter[]): boolean {
-  return filters.every(({ key, condition }) => passes(key, values.get(key) ?? [], condition))
+/** Whether the frontmatter of a note of that type fulfils all of the filters. */
+export function passesFilters(values: MetadataValues, typeKey: string, filters: readonly MetadataFilter[]): boolean {
+  return filters.every(({ key, condition }) => passes(key, values.get(key) ?? [], typeKey, condition))
 }
 
-function passes(key: string, own: readonly MetadataScalar[], condition: MetadataCondition): boolean {
+function passes(key: string, own: readonly MetadataScalar[], typeKey: string, condition: MetadataCondition): boolean {
   if (condition.op === 'range') {
     const { low, high } = condition
     return own.some((value) => isAbove(value, low) && isBelow(value, high))
   }
-  const has = (value: MetadataScalar) => own.some((other) => sameForm(key, other) === sameForm(key, value))
+  const has = (value: MetadataScalar) =>
+    own.some((other) => sameForm(key, other) === sameForm(key, value)) ||
+    (key === TYPE && typeKeys(value).some((other) => composed(other) === composed(typeKey)))
   if (condition.op === 'in') return condition.values.some(has)
   return condition.values.every(has) === (condition.op === 'all')
+}
+
+/** The key whose values are compared as types are, too, however the frontmatter spells them. */
+export const TYPE = 'type'
+
+/** The canonical forms of a type as a caller writes it, one for each Unicode form. */
+export function typeKeys(type: MetadataScalar): string[] {
+  return unicodeForms(String(type)).map(canonicalType)
 }
 
 const BOOLEAN = /^(?:true|false)$/i

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto'
 import type { Metadata } from '../../text/frontmatter/metadata.ts'
+import { typeWord } from '../index/search-scope.ts'
 import { composed, unicodeForms } from '../words/unicode-forms.ts'
-import type { MetadataFilter } from './metadata-filter.ts'
-import { metadataValues, sameForm, writtenForm } from './metadata-values.ts'
+import type { MetadataFilter, MetadataScalar } from './metadata-filter.ts'
+import { metadataValues, sameForm, TYPE, typeKeys, writtenForm } from './metadata-values.ts'
 
 const LENGTH = 11
 // Different for almost every note, so that words for them would cost more than they are worth.
@@ -25,10 +26,17 @@ export function filterWords(filters: readonly MetadataFilter[]): string[][] {
     if (WITHOUT_WORDS.has(key) || condition.op === 'not_all') return []
     if (condition.op === 'range') return [[keyWord(key)]]
     const words = condition.values.map((value) => {
-      return unicodeForms(writtenForm(key, value)).map((form) => valueWord(key, form))
+      const own = unicodeForms(writtenForm(key, value)).map((form) => valueWord(key, form))
+      return key === TYPE ? [...own, ...typeWords(value)] : own
     })
     return condition.op === 'in' ? [words.flat()] : words
   })
+}
+
+/** Those of which a note of the type has one. */
+export function typeWords(type: MetadataScalar): string[] {
+  const keys = typeKeys(type)
+  return [...new Set([...keys.map(composed), ...keys])].map(typeWord)
 }
 
 /** Groups of scope words: what passes the filters has not all of any group. */

@@ -1,12 +1,11 @@
 import type { Micros } from '../../../platform/clock/clock.ts'
-import { canonicalType } from '../../text/frontmatter/note-metadata.ts'
-import { KIND_WORDS, typeWord } from '../index/search-scope.ts'
+import { KIND_WORDS } from '../index/search-scope.ts'
 import { KIND_NAMES, type RowKind } from '../row-number.ts'
-import { composed, unicodeForms } from '../words/unicode-forms.ts'
+import { composed } from '../words/unicode-forms.ts'
 import type { SearchFilters } from './filters.ts'
 import type { MetadataFilter } from './metadata-filter.ts'
-import { metadataValues, passesFilters } from './metadata-values.ts'
-import { categoryWords, filterWords, mustCompare, refusedWords } from './metadata-words.ts'
+import { metadataValues, passesFilters, typeKeys } from './metadata-values.ts'
+import { categoryWords, filterWords, mustCompare, refusedWords, typeWords } from './metadata-words.ts'
 
 /** What of a note filters look at. */
 export interface FilteredNote {
@@ -32,8 +31,8 @@ export interface PreparedFilters {
 
 export function prepareFilters(filters: SearchFilters): PreparedFilters {
   const metadata = allMetadata(filters)
-  const typeKeys = (filters.noteTypes ?? []).flatMap((type) => unicodeForms(type).map(canonicalType))
-  const types = new Set(typeKeys.map(composed))
+  const noteTypes = filters.noteTypes ?? []
+  const types = new Set(noteTypes.flatMap(typeKeys).map(composed))
   const categories = filters.categories ?? []
   const { after } = filters
   const asked = filters.kinds?.length ? filters.kinds : KIND_NAMES
@@ -41,7 +40,7 @@ export function prepareFilters(filters: SearchFilters): PreparedFilters {
   const kinds = asked.filter((kind) => categories.length === 0 || kind === 'observation')
   const ofNotes = filterWords(metadata)
   const ofRows: string[][] = []
-  if (types.size > 0) ofNotes.push([...new Set([...types, ...typeKeys])].map(typeWord))
+  if (noteTypes.length > 0) ofNotes.push([...new Set(noteTypes.flatMap(typeWords))])
   if (categories.length > 0) ofRows.push([...new Set(categories.flatMap(categoryWords))])
   if (kinds.length < KIND_NAMES.length) ofRows.push([...new Set(kinds)].map((kind) => KIND_WORDS[kind]))
   return {
@@ -53,7 +52,7 @@ export function prepareFilters(filters: SearchFilters): PreparedFilters {
     passes: (note) =>
       (types.size === 0 || types.has(composed(note.type_key))) &&
       (after === undefined || note.updated_at >= after) &&
-      (metadata.length === 0 || passesFilters(metadataValues(JSON.parse(note.metadata)), metadata)),
+      (metadata.length === 0 || passesFilters(metadataValues(JSON.parse(note.metadata)), note.type_key, metadata)),
   }
 }
 
