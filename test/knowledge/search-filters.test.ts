@@ -23,4 +23,29 @@ eachServer('filters by frontmatter', (notes) => {
     assert.deepEqual(await found({ type: 'note' }), ['Other'])
     assert.deepEqual(await found({ type: ['note', 'meeting_note'] }), [])
   })
+  test('values that are one number to JavaScript are told apart: long identifiers, and tags such as 3.10 and 3.1', async () => {
+    const project = await notes().project('Identifiers')
+    for (const [title, id, tag] of [
+      ['One', '1234567890123456781', '3.1'],
+      ['Ten', '1234567890123456782', '3.10'],
+    ]) {
+      await project.create({ title, content: `---\nid: ${id}\ntags: [release, "${tag}"]\n---\n\n- [fact] Out now.\n` })
+    }
+    const found = async (filters: object) => titles(await search(project, { entity_types: ['entity'], ...filters }))
+    for (const more of [{}, { text: 'out' }]) {
+      assert.deepEqual(await found({ ...more, metadata_filters: { id: '1234567890123456781' } }), ['One'])
+      assert.deepEqual(await found({ ...more, metadata_filters: { id: { $in: ['1234567890123456782', 'x'] } } }), [
+        'Ten',
+      ])
+      assert.deepEqual(await found({ ...more, metadata_filters: { id: ['1234567890123456783'] } }), [])
+      assert.deepEqual(await found({ ...more, metadata_filters: { id: { $gt: '1234567890123456781' } } }), ['Ten'])
+      assert.deepEqual(await found({ ...more, tags: ['3.1'] }), ['One'])
+      assert.deepEqual(await found({ ...more, tags: ['3.10', 'release'] }), ['Ten'])
+    }
+    assert.deepEqual(await found({ text: 'tag:3.10' }), ['Ten'])
+    assert.deepEqual(await found({ text: 'out NOT tag:3.10' }), ['One'])
+    assert.deepEqual(await found({ text: 'NOT tag:3.1' }), ['Ten'])
+    const { total, total_is_exact: isExact } = await search(project, { categories: ['fact'], tags: ['3.1'] })
+    assert.deepEqual([total, isExact], [1, true])
+  })
 })

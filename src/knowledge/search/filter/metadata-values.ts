@@ -10,12 +10,11 @@ export type MetadataValues = ReadonlyMap<string, readonly MetadataScalar[]>
 // Frontmatter of any size is stored; what is behind these many values cannot be filtered by.
 const MOST_VALUES = 256
 const MOST_NESTED = 8
+const TAGS = 'tags'
 const NUMBER = /^[+-]?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,3})?$/
 
 export function metadataValues(metadata: Metadata): MetadataValues {
-  const entries = Object.entries(metadata).map(
-    ([key, value]): Entry => [key, key === 'tags' ? tagsOf(metadata) : value],
-  )
+  const entries = Object.entries(metadata).map(([key, value]): Entry => [key, key === TAGS ? tagsOf(metadata) : value])
   const values = valuesOf(entries)
   if (values.count < MOST_VALUES) return values.byKey
   // Single values come first, then tags, then other lists, the longest last: those that are too long take nothing from the others.
@@ -27,7 +26,7 @@ const RANK_OF_TAGS = 1.5
 
 function rankOf(entry: Entry): number {
   const { count } = valuesOf([entry])
-  return entry[0] === 'tags' ? Math.min(count, RANK_OF_TAGS) : count
+  return entry[0] === TAGS ? Math.min(count, RANK_OF_TAGS) : count
 }
 
 type Entry = [key: string, value: JsonValue | undefined]
@@ -63,7 +62,7 @@ function passes(key: string, own: readonly MetadataScalar[], typeKey: string, co
     return own.some((value) => isAbove(value, low) && isBelow(value, high))
   }
   const has = (value: MetadataScalar) =>
-    own.some((other) => sameForm(key, other) === sameForm(key, value)) ||
+    own.some((other) => isSame(key, other, value)) ||
     (key === TYPE && typeKeys(value).some((other) => composed(other) === composed(typeKey)))
   if (condition.op === 'in') return condition.values.some(has)
   return condition.values.every(has) === (condition.op === 'all')
@@ -86,11 +85,39 @@ export function sameForm(key: string, value: MetadataScalar): string {
 
 /** Likewise, except that Unicode forms differ. */
 export function writtenForm(key: string, value: MetadataScalar): string {
-  const own = key === 'tags' ? withoutHashes(String(value)) : value
+  const own = key === TAGS ? withoutHashes(String(value)) : value
   const number = asNumber(own)
   if (number !== null) return String(number)
   const text = String(own)
-  return key === 'tags' || BOOLEAN.test(text) ? text.toLowerCase() : text
+  return key === TAGS || BOOLEAN.test(text) ? text.toLowerCase() : text
+}
+
+/** Of values of one form, too, some are not equal: see `sharesForm`. */
+function isSame(key: string, one: MetadataScalar, other: MetadataScalar): boolean {
+  if (sameForm(key, one) !== sameForm(key, other)) return false
+  if (key === TAGS) return tagForm(one) === tagForm(other)
+  return !isLong(one) || !isLong(other) || BigInt(one) === BigInt(other)
+}
+
+/**
+ * Whether values that are not equal to this one may have its form: JavaScript takes whole numbers with more digits than these, such as
+ * identifiers of other systems, for one another. A tag is a text: 3.10 is not 3.1.
+ */
+export function sharesForm(key: string, value: MetadataScalar): boolean {
+  if (key !== TAGS) return isLong(value)
+  const tag = tagForm(value)
+  return asNumber(tag) !== null && !SHORT.test(tag)
+}
+
+const SHORT = /^(?:0|[1-9]\d{0,14})$/
+const LONG = /^[+-]?\d{16,40}$/
+
+function isLong(value: MetadataScalar): value is string {
+  return typeof value === 'string' && LONG.test(value)
+}
+
+function tagForm(value: MetadataScalar): string {
+  return composed(withoutHashes(String(value)).toLowerCase())
 }
 
 function isAbove(value: MetadataScalar, low: Bound | null): boolean {
@@ -103,6 +130,7 @@ function isBelow(value: MetadataScalar, high: Bound | null): boolean {
 
 /** As numbers when both look like one, else as texts. */
 function isInOrder(one: MetadataScalar, other: MetadataScalar, maybeEqual: boolean): boolean {
+  if (isLong(one) && isLong(other)) return maybeEqual ? BigInt(one) <= BigInt(other) : BigInt(one) < BigInt(other)
   const [a, b] = [asNumber(one), asNumber(other)]
   if (a !== null && b !== null) return maybeEqual ? a <= b : a < b
   const [first, second] = [composed(String(one)), composed(String(other))]

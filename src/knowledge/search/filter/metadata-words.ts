@@ -3,7 +3,7 @@ import type { Metadata } from '../../text/frontmatter/metadata.ts'
 import { typeWord } from '../index/search-scope.ts'
 import { composed, unicodeForms } from '../words/unicode-forms.ts'
 import type { MetadataFilter, MetadataScalar } from './metadata-filter.ts'
-import { metadataValues, sameForm, TYPE, typeKeys, writtenForm } from './metadata-values.ts'
+import { metadataValues, sameForm, sharesForm, TYPE, typeKeys, writtenForm } from './metadata-values.ts'
 
 const LENGTH = 11
 // Different for almost every note, so that words for them would cost more than they are worth.
@@ -41,15 +41,18 @@ export function typeWords(type: MetadataScalar): string[] {
 
 /** Groups of scope words: what passes the filters has not all of any group. */
 export function refusedWords(filters: readonly MetadataFilter[]): string[][] {
-  return filters.flatMap(({ key, condition }) => {
-    if (WITHOUT_WORDS.has(key) || condition.op !== 'not_all') return []
+  return filters.flatMap((filter) => {
+    const { key, condition } = filter
+    // What other values have as well excludes nothing by itself.
+    if (condition.op !== 'not_all' || mustCompare(filter)) return []
     return [condition.values.map((value) => valueWord(key, sameForm(key, value)))]
   })
 }
 
 /** Whether what has the words may still not pass. */
 export function mustCompare({ key, condition }: MetadataFilter): boolean {
-  return condition.op === 'range' || WITHOUT_WORDS.has(key)
+  if (condition.op === 'range' || WITHOUT_WORDS.has(key)) return true
+  return condition.values.some((value) => sharesForm(key, value))
 }
 
 /** The scope word of observations of a category. */
