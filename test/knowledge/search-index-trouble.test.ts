@@ -4,8 +4,14 @@ import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { readBacklinks } from '../../src/knowledge/link/backlinks.ts'
 import { startIndexThread } from '../../src/knowledge/search/index/index-thread.ts'
 import { SqliteSearchIndex } from '../../src/knowledge/search/index/sqlite-search-index.ts'
+import type { SearchInput } from '../../src/knowledge/search/schema-search.ts'
+import { readSearch } from '../../src/knowledge/search/search-request.ts'
+import { SearchService } from '../../src/knowledge/search/search-service.ts'
+import { placeOf } from '../../src/knowledge/semantic/search/open-vector-search.ts'
+import { ThreadVectorSearch } from '../../src/knowledge/semantic/search/thread-vector-search.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { createLogger } from '../../src/platform/logging/logger.ts'
 import { migrate } from '../../src/platform/storage/migrate.ts'
@@ -16,6 +22,7 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { runningIndex, runUntilClosed } from '../support/running-index.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { IndexedNotes } from './indexed-notes.ts'
+import { createNote, openNotes, RunningSync, semanticOf } from './semantic-world.ts'
 
 const RETRY_MS = 3_000
 
@@ -27,7 +34,7 @@ function fullThread(): Worker {
   return new Worker(program, { eval: true })
 }
 
-async function openNotes(dataDir: string): Promise<{ db: SqliteDatabase; notes: IndexedNotes }> {
+async function openIndexed(dataDir: string): Promise<{ db: SqliteDatabase; notes: IndexedNotes }> {
   const options = { clock: new SystemClock(), log: silentLogger() }
   const db = (await openDatabase({ dataDir, ...options })) as SqliteDatabase
   await migrate(db, options)
@@ -37,7 +44,7 @@ async function openNotes(dataDir: string): Promise<{ db: SqliteDatabase; notes: 
 /** With the notes 1 to 3, all of them in the index. */
 async function indexedDirectory(): Promise<string> {
   const dataDir = tempDir()
-  const { db, notes } = await openNotes(dataDir)
+  const { db, notes } = await openIndexed(dataDir)
   const index = await runningIndex(db)
   for (const id of [1, 2, 3]) await notes.add(id, `Title${id}`)
   await index.caughtUp()
@@ -51,7 +58,7 @@ function logInto(lines: string[]) {
 }
 
 test('a search index that cannot be written answers with what it has, and goes on by itself', async () => {
-  const { db, notes } = await openNotes(await indexedDirectory())
+  const { db, notes } = await openIndexed(await indexedDirectory())
   await notes.add(4, 'Title4')
   const lines: string[] = []
   const clock = new FakeClock()
@@ -84,8 +91,55 @@ test('a search index that cannot be written answers with what it has, and goes o
   await db.close()
 })
 
+test('while it cannot be written, links are listed, and what is excluded by meaning is left out as far as it is known', async () => {
+  const options = { clock: new SystemClock(), log: silentLogger() }
+  const db = (await openDatabase({ dataDir: tempDir(), ...options })) as SqliteDatabase
+  await using _closing = { [Symbol.asyncDispose]: () => db.close() }
+  await migrate(db, options)
+  const world = await openNotes(db)
+  const { external_id: noteId } = await createNote(world, 'Kennel', 'Where dogs sleep.')
+  await createNote(world, 'Puppy', 'A young dog and its [[Kennel]].')
+  await createNote(world, 'Cat and dog', 'They share a Kennel with a cat.')
+  const whole = new SqliteSearchIndex({ db, ...options })
+  const stopping = new AbortController()
+  const ended = whole.run(stopping.signal)
+  await whole.caughtUp()
+  stopping.abort()
+  await ended
+  await createNote(world, 'Hound', 'A dog that hunts, and no cat.')
+  await using running = new RunningSync(db)
+  await running.sync.caughtUp(world.project.id)
+  const searchIndex = new SqliteSearchIndex({ db, ...options, startThread: fullThread })
+  await runUntilClosed(db, searchIndex).catch(() => {})
+  assert.equal(await searchIndex.catchUp(), 'behind')
+
+  const asked = { page: 1, pageSize: 10 }
+  const { backlinks, mentions } = await readBacklinks(
+    { db, searchIndex },
+    { projectId: world.projectId, noteId },
+    asked,
+  )
+  const titlesOf = (found: readonly { note: { title: string } }[]) => found.map(({ note }) => note.title)
+  assert.deepEqual([titlesOf(backlinks), titlesOf(mentions)], [['Puppy'], ['Cat and dog']])
+  await using vectors = new ThreadVectorSearch({ place: placeOf(db), maxBytes: 1_000_000, ...options })
+  const settings = { vector_k: 100, hybrid_fusion: 'weighted', graph_expansion: false } as never
+  const service = new SearchService({ db, ...options, settings, searchIndex, semantic: semanticOf(running, vectors) })
+  for (const mode of ['vector', 'hybrid'] as const) {
+    const input: SearchInput = {
+      text: 'dog NOT cat',
+      entity_types: ['entity'],
+      retrieval_mode: mode,
+      min_similarity: 0,
+    }
+    const { results, isDegraded } = await service.search(world.project, readSearch(input, 0), { limit: 10, offset: 0 })
+    // The index does not know the last one yet.
+    assert.deepEqual(results.map(({ title }) => title).toSorted(), ['Hound', 'Kennel', 'Puppy'], mode)
+    assert.equal(isDegraded, true)
+  }
+})
+
 test('a search index that only a search finds damaged is made anew, and nobody is told to restore a backup', async () => {
-  const { db, notes } = await openNotes(await indexedDirectory())
+  const { db, notes } = await openIndexed(await indexedDirectory())
   const lines: string[] = []
   const index = new SqliteSearchIndex({ db, clock: new SystemClock(), log: logInto(lines) })
   await runUntilClosed(db, index)

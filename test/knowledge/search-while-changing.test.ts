@@ -7,12 +7,11 @@ import { readSearch } from '../../src/knowledge/search/search-request.ts'
 import { SearchService } from '../../src/knowledge/search/search-service.ts'
 import { placeOf } from '../../src/knowledge/semantic/search/open-vector-search.ts'
 import { ThreadVectorSearch } from '../../src/knowledge/semantic/search/thread-vector-search.ts'
-import type { Semantic } from '../../src/knowledge/semantic/semantic.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { runningIndex } from '../support/running-index.ts'
-import { createNote, openNotes, RunningSync } from './semantic-world.ts'
+import { createNote, openNotes, RunningSync, semanticOf } from './semantic-world.ts'
 
 const ROASTED = 'coffee beans are roasted'
 const BURNT = '- [fact] coffee beans are roasted and burnt\n'
@@ -128,15 +127,4 @@ function changingBefore(db: Database, number: number, change: () => Promise<void
       return typeof member === 'function' ? member.bind(target) : member
     },
   })
-}
-
-function semanticOf({ embeddings, sync }: RunningSync, vectors: ThreadVectorSearch): Semantic {
-  return {
-    vectors,
-    sync,
-    reranker: null,
-    serving: (projectId) => embeddings.serving(projectId),
-    known: (projectId) => embeddings.known(projectId),
-    [Symbol.asyncDispose]: async () => {},
-  }
 }

@@ -1,6 +1,8 @@
 /// <reference lib="esnext.float16" />
 
 import { Embeddings } from '../../src/knowledge/semantic/embeddings.ts'
+import type { ThreadVectorSearch } from '../../src/knowledge/semantic/search/thread-vector-search.ts'
+import type { Semantic } from '../../src/knowledge/semantic/semantic.ts'
 import type { NotePlan, NoteWork } from '../../src/knowledge/semantic/sync/plan-note.ts'
 import { NoteVectorSync } from '../../src/knowledge/semantic/sync/vector-sync.ts'
 import { EmbedThread } from '../../src/knowledge/semantic/thread/embed-thread.ts'
@@ -111,6 +113,18 @@ export async function openNotes(db: Database, name = 'semantic'): Promise<NotesW
 
 export function createNote({ notes, writer, projectId }: NotesWorld, title: string, content: string, metadata = {}) {
   return notes.create(writer, projectId, { title, directory: '', content, noteType: null, metadata })
+}
+
+/** What searches with these vectors, as they are made by the sync. */
+export function semanticOf({ embeddings, sync }: RunningSync, vectors: ThreadVectorSearch): Semantic {
+  return {
+    vectors,
+    sync,
+    reranker: null,
+    serving: (projectId) => embeddings.serving(projectId),
+    known: (projectId) => embeddings.known(projectId),
+    [Symbol.asyncDispose]: async () => {},
+  }
 }
 
 /** What the work asks at once is answered when storage is ready again. */

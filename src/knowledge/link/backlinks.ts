@@ -1,6 +1,10 @@
 import type { Reader } from '../../platform/storage/database.ts'
+import type { KnowledgeDeps } from '../deps.ts'
+import { requireNote } from '../note/look-up.ts'
 import type { Note, NoteRef, Project } from '../note/note.ts'
+import type { NotePlace } from '../note/note-service.ts'
 import { findNoteById } from '../note/store-notes.ts'
+import { requireProject } from '../project/look-up.ts'
 import { splitText } from '../text/frontmatter/frontmatter.ts'
 import { turnAfter } from '../text/steps.ts'
 import { findPhrase, paragraphAt, snippet } from './snippet.ts'
@@ -35,6 +39,24 @@ const MOST_LOOKED_THROUGH = 2_000_000
 const TEXT_PER_TURN = 200_000
 // To read a note costs as much as to look through so much of one.
 const TEXT_PER_NOTE = TEXT_PER_TURN / 4
+
+/** The first page waits for the index of words, by which mentions are found; links do without it. */
+export async function readBacklinks(
+  { db, searchIndex }: Pick<KnowledgeDeps, 'db' | 'searchIndex'>,
+  { projectId, noteId }: NotePlace,
+  asked: { page: number; pageSize: number },
+): Promise<BacklinkPage> {
+  if (asked.page === 1) {
+    const project = await requireProject(db, projectId)
+    await requireNote(db, project, noteId)
+    // NOTE Not `caughtUp`: while the index cannot be written, nobody misses a link for want of a mention.
+    await searchIndex.catchUp(project)
+  }
+  return db.read(async (snapshot) => {
+    const project = await requireProject(snapshot, projectId)
+    return backlinksOf(snapshot, project, await requireNote(snapshot, project, noteId), asked)
+  })
+}
 
 export async function backlinksOf(
   reader: Reader,

@@ -2,12 +2,10 @@ import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { operation } from '../../platform/http/operation.ts'
 import type { KnowledgeDeps } from '../deps.ts'
-import { requireNote } from '../note/look-up.ts'
 import type { NoteRef } from '../note/note.ts'
-import { NotePath } from '../note/schema-notes.ts'
-import { requireProject } from '../project/look-up.ts'
+import { NotePath, placeOf } from '../note/schema-notes.ts'
 import { projectUrls } from '../project/urls.ts'
-import { backlinksOf } from './backlinks.ts'
+import { readBacklinks } from './backlinks.ts'
 
 const nullableText = Type.Union([Type.String(), Type.Null()])
 
@@ -41,7 +39,7 @@ const BacklinksAnswer = Type.Object({
   has_more: Type.Boolean(),
 })
 
-export function backlinkRoutes(server: FastifyInstance, { db, searchIndex }: KnowledgeDeps): void {
+export function backlinkRoutes(server: FastifyInstance, deps: KnowledgeDeps): void {
   operation(server, {
     method: 'GET',
     ...projectUrls('/knowledge/entities/:entity_id/backlinks'),
@@ -55,17 +53,7 @@ export function backlinkRoutes(server: FastifyInstance, { db, searchIndex }: Kno
     schema: { params: NotePath, querystring: BacklinksQuery, response: { 200: BacklinksAnswer } },
     async handler(request) {
       const { page = 1, page_size: pageSize = 20 } = request.query
-      if (page === 1) {
-        const project = await requireProject(db, request.params.project_id)
-        await requireNote(db, project, request.params.entity_id)
-        // Unlinked mentions are found by their words.
-        await searchIndex.caughtUp(project)
-      }
-      const found = await db.read(async (snapshot) => {
-        const project = await requireProject(snapshot, request.params.project_id)
-        const note = await requireNote(snapshot, project, request.params.entity_id)
-        return backlinksOf(snapshot, project, note, { page, pageSize })
-      })
+      const found = await readBacklinks(deps, placeOf(request.params), { page, pageSize })
       return {
         backlinks: found.backlinks.map(({ note, relationType, context, anchor, display, snippet }) => ({
           ...noteToWire(note),

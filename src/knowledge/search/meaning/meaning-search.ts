@@ -72,6 +72,8 @@ interface NearFound extends Pick<FoundByMeaning, 'modelId' | 'minSimilarity' | '
   rows: NearRow[]
   /** There may be more that is near enough. */
   isCut: boolean
+  /** What is excluded was looked for in an index of words that lacks the latest changes. */
+  isBehind: boolean
 }
 
 interface FurtherSearch {
@@ -137,7 +139,7 @@ export class MeaningSearch {
     const ranking = found !== null && fusion === 'weighted' ? { meaning, statistics: found.statistics } : null
     const hits = joinHits([await this.#inOrder(project, request, best, { page, ranking, isExpanded }), ...others])
     const { question = request.question, isRelaxed = false, isBehind = false } = found ?? {}
-    const isDegraded = isMute || isBehind
+    const isDegraded = isMute || isBehind || near.isBehind
     const shown = { modelId, minSimilarity, rejected, question, isRelaxed, isExpanded, isDegraded }
     return { ...shown, depth: lastOf(depths), hits }
   }
@@ -214,7 +216,8 @@ export class MeaningSearch {
     const synced = await syncedSeq(db, { projectId: project.id, modelId })
     const nearest = saysNothing(asked) ? [] : await this.#nearest(project, modelId, vector, depth)
     if (nearest === null) return null
-    if (excludedOf(request.question.tree) !== null) await searchIndex.caughtUp(project)
+    const isExcluding = excludedOf(request.question.tree) !== null
+    const isBehind = isExcluding && (await searchIndex.catchUp(project)) === 'behind'
     const minSimilarity = request.minSimilarity ?? settings.min_similarity ?? provider.model.minSimilarity
     return db.read(async (snapshot) => {
       const chunks = await chunksNow(snapshot, project.id, synced, nearest)
@@ -223,7 +226,7 @@ export class MeaningSearch {
       const passed = await passing(snapshot, project, near, request.filters)
       const rows = await withoutExcluded(snapshot, project, request.question, passed)
       const isCut = nearest.length >= depth && (nearest.at(-1)?.similarity ?? 0) >= minSimilarity
-      return { modelId, minSimilarity, chunks, rows, isCut, rejected: rejected(all, near, rows) }
+      return { modelId, minSimilarity, chunks, rows, isCut, isBehind, rejected: rejected(all, near, rows) }
     })
   }
 
