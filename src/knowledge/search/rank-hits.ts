@@ -1,6 +1,8 @@
 import type { Reader } from '../../platform/storage/database.ts'
+import { lastChange } from '../history/store-changes.ts'
 import type { Project } from '../note/note.ts'
 import { contentsOf } from '../note/store-contents.ts'
+import { notesAwaited } from '../semantic/sync/store-changed-since.ts'
 import { splitText } from '../text/frontmatter/frontmatter.ts'
 import { tagsOf } from '../text/frontmatter/note-metadata.ts'
 import { turnAfter } from '../text/steps.ts'
@@ -38,6 +40,8 @@ interface Ranking {
   meaning?: TokenMeaning | null
   /** What finding them has told about the words. */
   statistics?: WordStatistics | undefined
+  /** Whose vectors have a say, and the change that they have followed: notes that came since have none yet. */
+  synced?: { modelId: number; seq: number }
 }
 
 /** The best of what was found, put in the order in which they answer the question; the others stay behind them. */
@@ -45,15 +49,16 @@ export async function rankHits(
   reader: Reader,
   project: Project,
   hits: readonly RatedHit[],
-  { question, meaning = null, statistics: known }: Ranking,
+  { question, meaning = null, statistics: known, synced }: Ranking,
 ): Promise<RatedHit[]> {
   const first = hits.slice(0, MOST_RANKED_CLOSELY)
   const texts = await textsOf(reader, project, first, { question })
+  const awaited = synced === undefined ? new Set() : await awaitedNotes(reader, project, first, synced)
   const candidates = first.flatMap((hit): Candidate[] => {
     const text = texts.get(hitKey(hit))
     if (text === undefined) return []
-    const similarity = hit.similarity > 0 ? hit.similarity : undefined
-    return [{ noteId: hitKey(hit), ...text, ...(similarity !== undefined && { similarity }) }]
+    if (hit.similarity > 0) return [{ noteId: hitKey(hit), ...text, similarity: hit.similarity }]
+    return [{ noteId: hitKey(hit), ...text, isAwaited: awaited.has(hit.noteId) }]
   })
   const statistics = await wordStatistics(reader, project, rankedWords(question), await isOnlyProject(reader), known)
   const byKey = new Map(first.map((hit) => [hitKey(hit), hit]))
@@ -65,6 +70,18 @@ export async function rankHits(
   const least = ranked.at(-1)?.score ?? 1
   const most = Math.max(1, hits[MOST_RANKED_CLOSELY]?.score ?? 0)
   return [...ranked, ...hits.slice(MOST_RANKED_CLOSELY).map((hit) => ({ ...hit, score: (least * hit.score) / most }))]
+}
+
+/** The notes of these hits that have no vectors yet. */
+async function awaitedNotes(
+  reader: Reader,
+  { id: projectId }: Project,
+  hits: readonly RatedHit[],
+  { modelId, seq }: NonNullable<Ranking['synced']>,
+): Promise<Set<number>> {
+  if ((await lastChange(reader, projectId)) <= seq) return new Set()
+  const noteIds = [...new Set(hits.map(({ noteId }) => noteId))]
+  return notesAwaited(reader, { projectId, modelId }, seq, noteIds)
 }
 
 /** What is called just as was asked comes first, though words such as "of" count for nothing in the order of the others. */

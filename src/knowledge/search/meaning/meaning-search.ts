@@ -5,7 +5,7 @@ import type { Database, Reader } from '../../../platform/storage/database.ts'
 import type { Project } from '../../note/note.ts'
 import type { NearChunk } from '../../semantic/search/near-chunk.ts'
 import type { Semantic } from '../../semantic/semantic.ts'
-import { syncedSeq } from '../../semantic/sync/store-changed-since.ts'
+import { syncedSeq as lastSynced } from '../../semantic/sync/store-changed-since.ts'
 import type { KnowledgeSettings } from '../../settings.ts'
 import { observationTexts } from '../answer/store-search-hits.ts'
 import type { SearchFilters } from '../filter/filters.ts'
@@ -67,6 +67,8 @@ export interface RejectedRow extends Pick<Hit, 'noteId' | 'kind' | 'position'> {
 }
 
 interface NearFound extends Pick<FoundByMeaning, 'modelId' | 'minSimilarity' | 'rejected'> {
+  /** The change that vectors had followed before they were asked. */
+  syncedSeq: number
   chunks: readonly NearChunk[]
   /** What is near enough and passes the filters. */
   rows: NearRow[]
@@ -88,7 +90,11 @@ interface FurtherSearch {
 interface Ordering {
   page: Page
   /** By what the words of the question say; null for the order of the fusion. */
-  ranking: { meaning: TokenMeaning | null; statistics: Found['statistics'] } | null
+  ranking: {
+    meaning: TokenMeaning | null
+    statistics: Found['statistics']
+    synced: { modelId: number; seq: number }
+  } | null
   isExpanded: boolean
 }
 
@@ -130,13 +136,14 @@ export class MeaningSearch {
     ])
     if (first === null) return null
     const near = await this.#further(project, request, first, { asked, page, depths, words: found?.rows ?? [] })
-    const { chunks, rows, modelId, minSimilarity, rejected } = near
+    const { chunks, rows, modelId, minSimilarity, syncedSeq, rejected } = near
     const { settings } = this.#deps
     const nearKeys = new Set(rows.map(hitKey))
     const fusion = found === null ? 'weighted' : settings.hybrid_fusion
     const [best = [], ...others] = fuseHits({ chunks, nearKeys, words: found?.rows ?? [] }, depths, fusion)
     const isExpanded = request.isExpanded ?? settings.graph_expansion
-    const ranking = found !== null && fusion === 'weighted' ? { meaning, statistics: found.statistics } : null
+    const synced = { modelId, seq: syncedSeq }
+    const ranking = found !== null && fusion === 'weighted' ? { meaning, statistics: found.statistics, synced } : null
     const hits = joinHits([await this.#inOrder(project, request, best, { page, ranking, isExpanded }), ...others])
     const { question = request.question, isRelaxed = false, isBehind = false } = found ?? {}
     const isDegraded = isMute || isBehind || near.isBehind
@@ -213,20 +220,20 @@ export class MeaningSearch {
   ): Promise<NearFound | null> {
     const { modelId, provider, vector } = asked
     const { db, settings, searchIndex } = this.#deps
-    const synced = await syncedSeq(db, { projectId: project.id, modelId })
+    const syncedSeq = await lastSynced(db, { projectId: project.id, modelId })
     const nearest = saysNothing(asked) ? [] : await this.#nearest(project, modelId, vector, depth)
     if (nearest === null) return null
     const isExcluding = excludedOf(request.question.tree) !== null
     const isBehind = isExcluding && (await searchIndex.catchUp(project)) === 'behind'
     const minSimilarity = request.minSimilarity ?? settings.min_similarity ?? provider.model.minSimilarity
     return db.read(async (snapshot) => {
-      const chunks = await chunksNow(snapshot, project.id, synced, nearest)
+      const chunks = await chunksNow(snapshot, project.id, syncedSeq, nearest)
       const all = nearRows(chunks)
       const near = all.filter(({ similarity }) => similarity >= minSimilarity)
       const passed = await passing(snapshot, project, near, request.filters)
       const rows = await withoutExcluded(snapshot, project, request.question, passed)
       const isCut = nearest.length >= depth && (nearest.at(-1)?.similarity ?? 0) >= minSimilarity
-      return { modelId, minSimilarity, chunks, rows, isCut, isBehind, rejected: rejected(all, near, rows) }
+      return { modelId, minSimilarity, syncedSeq, chunks, rows, isCut, isBehind, rejected: rejected(all, near, rows) }
     })
   }
 

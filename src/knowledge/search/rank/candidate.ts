@@ -9,6 +9,8 @@ export interface Candidate {
   place?: string
   /** Cosine of its nearest chunk by the provider's vectors; absent when it is not among the nearest, or in text mode. */
   similarity?: number
+  /** It has no vectors yet, so that it could not be among the nearest. */
+  isAwaited?: boolean
 }
 
 /** What the index knows of the project. */

@@ -98,6 +98,18 @@ test('the beginning of a word finds it when nothing has the word itself', () => 
   assert.deepEqual(order('deplo', candidates, null), [2, 1])
 })
 
+test('a note without vectors yet is as near as the nearest, one that is not among the near ones as the last of them', () => {
+  const said = [note(1, 'A', 'A zeppelin.', 0.9), note(2, 'B', 'A zeppelin.', 0.2)]
+  const scoreOf = (candidate: Candidate) => {
+    const ranked = rankNotes('zeppelin', [...said, candidate], { notes: 3 }, MEANING)
+    return new Map(ranked.map(({ noteId, score }) => [noteId, score]))
+  }
+  const awaited = scoreOf({ ...note(3, 'C', 'A zeppelin.'), isAwaited: true })
+  assert.equal(awaited.get(3), awaited.get(1))
+  const far = scoreOf(note(3, 'C', 'A zeppelin.'))
+  assert.equal(far.get(3), far.get(2))
+})
+
 test('similar vectors decide between notes whose words say the same', () => {
   const candidates = [note(1, 'A', 'Bread.', 0.2), note(2, 'B', 'Bread.', 0.7)]
   assert.deepEqual(order('bread', candidates), [2, 1])

@@ -91,10 +91,16 @@ function sumOf(score: NoteScore, similarity: number | null): number {
   return (sum + vectorShare * similarity) / (1 + passageShare + titleShare + vectorShare)
 }
 
-/** A note that is not among the nearest is at most as near as the last of them. Null when vectors have no say. */
+/**
+ * A note that is not among the nearest is at most as near as the last of them. One that has no vectors yet may be the nearest of all:
+ * its words decide, and are not held against it. Null when vectors have no say.
+ */
 function similaritiesOf(candidates: readonly Candidate[]): number[] | null {
   const known = candidates.flatMap(({ similarity }) => (similarity === undefined ? [] : [similarity]))
   if (known.length === 0) return null
   const least = known.reduce((found, similarity) => Math.min(found, similarity), 1)
-  return candidates.map(({ similarity }) => Math.min(1, Math.max(0, similarity ?? least)))
+  const most = known.reduce((found, similarity) => Math.max(found, similarity), -1)
+  return candidates.map(({ similarity, isAwaited = false }) => {
+    return Math.min(1, Math.max(0, similarity ?? (isAwaited ? most : least)))
+  })
 }

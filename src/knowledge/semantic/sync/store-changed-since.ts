@@ -41,3 +41,23 @@ export function notesChangedSince(
 ): Promise<ChangedNote[]> {
   return reader.run(changed, { projectId, since, ids: JSON.stringify(noteIds) })
 }
+
+const awaited = statement<SyncKey & { since: number; ids: string }, { id: number }>(
+  (_query, p, engine) => sql`
+    select n.id from notes n
+    join note_changes c on c.project_id = n.project_id and c.external_id = n.external_id
+    where n.id in ${numbersIn(engine, p('ids'))} and n.project_id = ${p('projectId')} and c.seq > ${p('since')}
+      and not exists (select 1 from note_vectors v
+        where v.project_id = n.project_id and v.model_id = ${p('modelId')} and v.note_id = n.id)`,
+)
+
+/** Those of the notes that changed after that change, and have no vectors. */
+export async function notesAwaited(
+  reader: Reader,
+  { projectId, modelId }: SyncKey,
+  since: number,
+  noteIds: readonly number[],
+): Promise<Set<number>> {
+  const rows = await reader.run(awaited, { projectId, modelId, since, ids: JSON.stringify(noteIds) })
+  return new Set(rows.map(({ id }) => id))
+}
