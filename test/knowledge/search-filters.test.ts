@@ -48,4 +48,19 @@ eachServer('filters by frontmatter', (notes) => {
     const { total, total_is_exact: isExact } = await search(project, { categories: ['fact'], tags: ['3.1'] })
     assert.deepEqual([total, isExact], [1, true])
   })
+
+  test('a number that JavaScript would round is kept as it was sent, and found by it', async () => {
+    const project = await notes().project('Numbers')
+    const headers = { 'content-type': 'application/json' }
+    for (const id of ['1234567890123456781', '1234567890123456782']) {
+      const wish = `{"title": "Of ${id}", "directory": "", "content": "x", "entity_metadata": {"id": ${id}}}`
+      const { body } = await project.post(wish, 201, { headers })
+      assert.deepEqual([body.entity_metadata.id, /^id: (.*)$/m.exec(body.content)?.[1]], [id, `'${id}'`])
+      const again = await project.put(body.external_id, { title: body.title, content: body.content }, 200)
+      assert.equal(again.body.version, 1)
+    }
+    const asked = '{"entity_types": ["entity"], "metadata_filters": {"id": 1234567890123456782}}'
+    const { body } = await project.api.post(`/v2/${project.projectId}/search/`, 200, { body: asked, headers })
+    assert.deepEqual(titles(body), ['Of 1234567890123456782'])
+  })
 })

@@ -10,6 +10,16 @@ test('a body is read as it is', () => {
   assert.equal(parse(''), undefined)
 })
 
+test('a whole number that would be rounded is the text that it was written as', () => {
+  const exact = '[9007199254740991,-9007199254740992,12345678901234567000,1e21,0.12345678901234567,1234567890123456.5]'
+  assert.deepEqual(parse(exact), JSON.parse(exact))
+  assert.deepEqual(parse('{"id":1234567890123456789,"ids":[-9007199254740993],"text":"1234567890123456789"}'), {
+    id: '1234567890123456789',
+    ids: ['-9007199254740993'],
+    text: '1234567890123456789',
+  })
+})
+
 test('what is no JSON is refused without quoting it', () => {
   for (const text of ['{', 's3cret', '{"a":1}x', "{'a':1}", '[1,]', ' ']) {
     assert.throws(() => parse(text), { message: 'Request body is not valid JSON' })

@@ -13,12 +13,15 @@ const SHAPE_TEXTS = {
   'too many values': `has more than ${withCommas(MAX_VALUES)} values`,
 } as const
 
+const LONG_NUMBER = /\d{16}/
+const LONG_INTEGER = /^-?\d{16,}$/
+
 const SUSPICIOUS = /__proto__|constructor|\\u00/i
 
 /**
  * A JSON body as a value that is safe to hand on: valid UTF-8, bounded in depth and in the number of its values, and no
- * member that would reach the prototype of an object it is copied into. Numbers and texts are not changed. An empty
- * body is undefined.
+ * member that would reach the prototype of an object it is copied into. Numbers and texts are not changed: a whole number that
+ * JavaScript would round is somebody's identifier, and becomes the text that it was written as. An empty body is undefined.
  */
 export function parseJsonBody(body: Buffer): unknown {
   if (body.length === 0) return undefined
@@ -29,7 +32,7 @@ export function parseJsonBody(body: Buffer): unknown {
   const text = body.toString('utf8', start)
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = LONG_NUMBER.test(text) ? JSON.parse(text, unlessRounded) : JSON.parse(text)
   } catch {
     // The parser's own message quotes the body, which may hold a secret.
     throw unusable('is not valid JSON')
@@ -38,6 +41,11 @@ export function parseJsonBody(body: Buffer): unknown {
     throw unusable('has a member named __proto__ or constructor.prototype, which is not allowed')
   }
   return value
+}
+
+function unlessRounded(_key: string, value: unknown, { source }: { source?: string } = {}): unknown {
+  if (typeof value !== 'number' || source === undefined || !LONG_INTEGER.test(source)) return value
+  return String(value) === source ? value : source
 }
 
 function unusable(text: string): InvalidRequest {
