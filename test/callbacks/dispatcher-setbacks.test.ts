@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
 import { sql } from 'kysely'
 import { Claims } from '../../src/callbacks/deliver/claims.ts'
 import type { Lane } from '../../src/callbacks/deliver/lane.ts'
@@ -11,6 +12,7 @@ import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { AppError } from '../../src/platform/errors/app-error.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import { OutboundClient } from '../../src/platform/outbound/outbound-client.ts'
+import type { Exchanged, OutboundRequest } from '../../src/platform/outbound/outbound-request.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { migrate } from '../../src/platform/storage/migrate.ts'
 import { openOver } from '../store/storage-disk.ts'
@@ -90,7 +92,37 @@ class SlowStart extends OutboundClient {
   }
 }
 
+/** Gives up before its time is over, as the timers of a thread do, which count whole milliseconds. */
+class EarlyEnd extends OutboundClient {
+  readonly #clock: FakeClock
+
+  constructor(clock: FakeClock) {
+    super({ clock })
+    this.#clock = clock
+  }
+
+  override async send({ timeoutMs }: OutboundRequest): Promise<Exchanged> {
+    await this.#clock.advance(timeoutMs - 2)
+    return { error: Object.assign(new Error('it took too long'), { name: 'TimeoutError' }), address: null }
+  }
+}
+
 eachDatabase('delivery after setbacks', (context) => {
+  test('an attempt that is given up a moment before schedule-to-close is over has not failed: the run times out', async () => {
+    const { namespace } = await DeliveryWorld.open(await context.open(), '  request_timeout: 1h\n')
+    const outbound = new EarlyEnd(namespace.clock)
+    await using world = await DeliveryWorld.over(namespace, { outbound })
+    world.run()
+    await world.start('c', 'http://127.0.0.1:9', { timeoutSeconds: 5 })
+    const { destinationId } = await world.find('c')
+    const isWaiting = () => world.runtime.lanes.find(destinationId)?.putOff === 1
+    while (!isWaiting() && (await world.find('c')).record.attempt === 0) await setImmediate()
+    await namespace.clock.advance(1_000)
+    const { state, attempt } = await world.until('c', isClosed)
+    assert.deepEqual([state, attempt], ['TIMED_OUT', 0])
+    await outbound.close()
+  })
+
   test('what sends may take longer to begin than an attempt may take, and none is counted for that', async () => {
     await using receiver = await startReceiver()
     const { namespace } = await DeliveryWorld.open(await context.open(), '  request_timeout: 1s\n')

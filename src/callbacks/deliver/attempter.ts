@@ -33,6 +33,8 @@ export interface Attempted {
 
 // Smaller ones are bounded by how many may be in flight.
 const LARGE_BYTES = 64 * 1024
+// What sends gives up early by so much at most: its timers count whole milliseconds, by a clock that may lag behind by another one.
+const EARLY_MICROS = 3 * MICROS_PER_MS
 
 type MakeRoom = (bytes: number) => Promise<void>
 
@@ -155,7 +157,7 @@ export class Attempter {
     })
     const endedAt = clock.now()
     // Broken off because the run's time is over: it times out, and no attempt of it has failed.
-    if (verdict.result !== 'success' && record.deadlineAt !== null && record.deadlineAt - endedAt < MICROS_PER_MS) {
+    if (verdict.result !== 'success' && record.deadlineAt !== null && record.deadlineAt - endedAt < EARLY_MICROS) {
       return null
     }
     const log: AttemptRecord = {
