@@ -5,7 +5,7 @@ const MAX_BYTES = 8_192
 const CONTROL_C = '\u0003'
 const CONTROL_D = '\u0004'
 
-/** Everything on standard input but the line end, as a script would send it. */
+/** The line on standard input, as a script would send it. */
 export async function readSecretFromPipe(): Promise<string> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -17,7 +17,10 @@ export async function readSecretFromPipe(): Promise<string> {
   const text = Buffer.concat(chunks)
   // Read all the same, it would become another secret, which nobody can type.
   if (!isUtf8(text)) throw new AppError('invalid_argument', 'Standard input is not text in UTF-8')
-  return text.toString().replace(/\r?\n$/, '')
+  const line = text.toString().replace(/\r?\n$/, '')
+  // As `passwd` wants it, twice: no field of a form would take both.
+  if (/[\r\n]/.test(line)) throw new AppError('invalid_argument', 'Standard input holds more than one line')
+  return line
 }
 
 /** One line typed on the terminal, which shows nothing of it. */

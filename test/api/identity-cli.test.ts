@@ -166,6 +166,8 @@ describe('the commands user and token', () => {
     assert.doesNotMatch(weak.stderr, /\n\s+at /)
     const garbled = await commonplace(dataDir, set, Buffer.from('vier Wörter genügen', 'latin1'))
     assert.deepEqual([garbled.status, garbled.stderr], [1, 'commonplace: Standard input is not text in UTF-8\n'])
+    const twice = await commonplace(dataDir, set, 'another four words\nanother four words\n')
+    assert.deepEqual([twice.status, twice.stderr], [1, 'commonplace: Standard input holds more than one line\n'])
   })
 
   test('a token is printed once, works, and is gone after it was revoked', async () => {
