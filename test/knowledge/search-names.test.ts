@@ -113,4 +113,20 @@ eachServer('search by what notes are called', (notes) => {
       }
     }
   })
+  test('finds a note and its parts by a permalink, and files by a pattern, in every Unicode form', async () => {
+    const project = await notes().project('Hangul')
+    const content = '- [사실] 물은 젖다\n'
+    const { permalink, observations } = await project.create({ title: '한국어 문서', directory: '폴더', content })
+    const own = '\u1112\u1161\u11ab/\u1100\u1173\u11af'
+    await project.create({ title: 'Own', content: `---\npermalink: ${own}\n---\n\nx\n` })
+    for (const form of ['NFC', 'NFD'] as const) {
+      const found = async (text: string) => titles(await search(project, { permalink: text.normalize(form) }))
+      assert.deepEqual(await found(permalink), ['한국어 문서'], form)
+      assert.deepEqual(await found(observations[0]?.permalink ?? ''), ['한국어 문서'], form)
+      assert.deepEqual(await found(own), ['Own'], form)
+      const glob = encodeURIComponent('한국어*'.normalize(form))
+      const path = `/v2/${project.projectId}/directory/list?depth=2&file_name_glob=${glob}`
+      assert.equal((await project.api.get(path, 200)).body.nodes.at(-1).title, '한국어 문서', form)
+    }
+  })
 })

@@ -10,7 +10,7 @@ export function folderQueryOf(projectId: number, filters: Static<typeof FolderFi
     projectId,
     folder: folderNamed(dir_name),
     depth,
-    glob: glob === undefined ? null : fileNameGlob(glob),
+    glob: glob === undefined ? null : fileNameGlob(glob.normalize('NFC')),
     sort,
     page,
     pageSize,

@@ -6,6 +6,7 @@ import { permalinkPatterns } from '../../text/name/permalink-patterns.ts'
 import type { Main, SearchFilters } from '../filter/filters.ts'
 import { type PreparedFilters, prepareFilters } from '../filter/passing-notes.ts'
 import { rowNumber, rowOf } from '../row-number.ts'
+import { unicodeForms } from '../words/unicode-forms.ts'
 import { MOST_COUNTED } from './candidates.ts'
 import { bestFirst, NO_ROWS, type OrderedRows } from './find-by-tree.ts'
 import { type FoundParts, findParts, matchParts, type PartSearch } from './find-parts.ts'
@@ -67,7 +68,7 @@ async function partRows(
   if (kinds === null || !(kinds.has('observation') || kinds.has('relation'))) return NOTHING
   const search: PartSearch = { reader, project, kinds, categories, passes, limit: MOST_COUNTED + 1 }
   if (main.mode === 'permalink') {
-    for (const text of withPrefixes(project, main.text)) {
+    for (const text of readingsOf(project, main.text)) {
       const numbers = await findParts(search, text)
       if (numbers.length > 0) return { numbers, isWhole: true }
     }
@@ -90,9 +91,15 @@ async function changeTimes(reader: Reader, project: Project, numbers: readonly n
   return new Map(rows.map(({ number, noteId }) => [number, notes.get(noteId)?.updated_at ?? 0]))
 }
 
+/** A permalink as it was asked for, and in its other Unicode forms: names of files come decomposed from a Mac. */
+function readingsOf(project: Project, permalink: string): string[] {
+  const forms = new Set([permalink, ...unicodeForms(permalink)])
+  return [...forms].flatMap((form) => withPrefixes(project, form))
+}
+
 /** The note that is called exactly so; the project in front may be left out. */
 async function findPermalink(reader: Reader, project: Project, permalink: string): Promise<number[]> {
-  for (const one of withPrefixes(project, permalink)) {
+  for (const one of readingsOf(project, permalink)) {
     const id = await idOfPermalink(reader, project.id, one)
     if (id !== undefined) return [id]
   }
