@@ -2,9 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
 import { postgresUnavailable } from '../support/postgres.ts'
-import { createDatabase } from '../support/postgres-database.ts'
+import { startBehindProxy } from '../support/start-behind-proxy.ts'
 import { startServer } from '../support/start-server.ts'
-import { startTcpProxy } from '../support/tcp-proxy.ts'
 import { client } from '../support/test-client.ts'
 import { ADMIN_ROLE, managedRole } from './roles-api.ts'
 
@@ -52,18 +51,13 @@ test('what a request with a key made is answered to its repeat and not made twic
 test('whoever was invited is not invited once more by a repeat, though nobody was told of the first invitation', {
   skip: unavailable !== null && `PostgreSQL: ${unavailable}`,
 }, async () => {
-  await using stack = new AsyncDisposableStack()
-  const database = await createDatabase({ migrated: true })
-  stack.defer(() => database.drop())
-  const proxy = stack.use(await startTcpProxy(database.url))
-  const env = { COMMONPLACE_USERS__SMTP_URL: 'smtp://127.0.0.1:1' }
-  const server = stack.use(await startServer({ mode: 'serve', databaseUrl: proxy.url, env }))
-  const admin = client(server)
+  await using behind = await startBehindProxy({ COMMONPLACE_USERS__SMTP_URL: 'smtp://127.0.0.1:1' })
+  const admin = client(behind.server)
   const user = { type: 'users', attributes: { email: 'ada@example.org' } }
   const { id } = (await admin.post('/api/v2/users', 201, { body: { data: user } })).body.data
   const invitation = { type: 'user_invitations', relationships: { user: { data: { type: 'users', id } } } }
   const request = { body: { data: [invitation] }, headers: { 'idempotency-key': 'once' } }
-  proxy.loseCommitBehind('into "user_invitations"')
+  behind.loseCommitBehind('into "user_invitations"')
   await admin.post('/api/v2/user_invitations', 503, request)
   const { body, headers } = await admin.post('/api/v2/user_invitations', 201, request)
   assert.equal(headers.get('idempotent-replayed'), 'true')

@@ -13,7 +13,7 @@ import type { WordList } from './word-list.ts'
 
 /** Words that are listed at once. */
 const BLOCK = 8192
-/** Of so many the rows stay in the processor's cache until they are compared with all terms: a third of the time of one term after the other. */
+/** Of so many the rows stay in the processor's cache until they are compared with all terms: three quarters of the time. */
 const COMPARED = 256
 const INT16_BYTES = 2
 const INT32_BYTES = 4
