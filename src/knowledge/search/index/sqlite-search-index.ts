@@ -18,6 +18,7 @@ import type { Project } from '../../note/note.ts'
 import { DeadlyNotes, type TriedNote } from './deadly-notes.ts'
 import { type FromIndexThread, startIndexThread, type ToIndexThread } from './index-thread.ts'
 import { behind, beingMade, IndexTrouble, stillDamaged } from './index-trouble.ts'
+import { IndexWaiters } from './index-waiters.ts'
 import type { CaughtUp, SearchIndex } from './search-index.ts'
 import { INDEX_TABLES, placeIndexFile } from './store-index-file.ts'
 import { lastQueued, lastQueuedOf, NOTE_QUEUED, readQueueState, removeQueued } from './store-search-queue.ts'
@@ -45,17 +46,11 @@ const RETRY_MS = 3_000
 // Of more changes than these it is not looked up whose they are.
 const MOST_LOOKED_AT = 100_000
 
-interface Waiter {
-  seq: number
-  resolve(): void
-  reject(reason: unknown): void
-}
-
 export class SqliteSearchIndex implements SearchIndex {
   readonly name = 'search index'
   readonly #options: Required<SqliteSearchIndexOptions>
   readonly #file: string
-  readonly #waiters = new Set<Waiter>()
+  readonly #waiters = new IndexWaiters()
   #done = -1
   #isWhole = false
   #settled = 0
@@ -110,12 +105,10 @@ export class SqliteSearchIndex implements SearchIndex {
   async #reach(seq: number): Promise<void> {
     if (this.#isStopped) throw behind()
     if (this.#trouble.reason !== undefined) throw this.#trouble.reason
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const waiter = { seq, resolve, reject }
-    this.#waiters.add(waiter)
+    const waiter = this.#waiters.add(seq)
     if (this.#isPlaced) this.#want(true)
     try {
-      if (!(await settlesWithin(this.#options.clock, PATIENCE_MS, promise))) throw behind()
+      if (!(await settlesWithin(this.#options.clock, PATIENCE_MS, waiter.promise))) throw behind()
     } finally {
       this.#waiters.delete(waiter)
     }
@@ -175,7 +168,7 @@ export class SqliteSearchIndex implements SearchIndex {
     const reason = this.#trouble.meet(error)
     if (reason === undefined) throw error
     this.#isCareful = false
-    for (const waiter of this.#waiters) waiter.reject(reason)
+    this.#waiters.reject(reason)
     await sleep(this.#options.clock, RETRY_MS, signal).catch(() => {})
   }
 
@@ -200,7 +193,7 @@ export class SqliteSearchIndex implements SearchIndex {
 
   #giveUp(): void {
     this.#isStopped = true
-    for (const waiter of this.#waiters) waiter.reject(behind())
+    this.#waiters.reject(behind())
   }
 
   #has(seq: number): boolean {
@@ -228,11 +221,7 @@ export class SqliteSearchIndex implements SearchIndex {
   }
 
   #answerWaiters(): void {
-    for (const waiter of this.#waiters) {
-      if (!this.#has(waiter.seq)) continue
-      this.#waiters.delete(waiter)
-      waiter.resolve()
-    }
+    this.#waiters.answer((seq) => this.#has(seq))
   }
 
   /** There are changes that the index does not have. */
