@@ -65,6 +65,47 @@ eachDatabase('links', ({ open }) => {
     ])
   })
 
+  test('a link with a dot at its beginning leads into the folder of its note, whichever of the two comes first', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const body = '- a [[./Note]]\n- b [[./sub/Deep.md]]\n- c [[./Late#part]]\n- d [[./none]]'
+    await notes.add({ path: 'Note.md' })
+    await notes.add({ path: 'x/Note.md' })
+    await notes.add({ path: 'x/sub/Deep.md' })
+    const log = await notes.add({ path: 'x/log.md', body })
+    const edges = ['x/log.md -a-> x/Note.md', 'x/log.md -b-> x/sub/Deep.md']
+    const waiting = 'x/log.md -d-> "./none"'
+    assert.deepEqual(await notes.edges(), [...edges, 'x/log.md -c-> "./Late#part"', waiting])
+    const late = await notes.add({ path: 'Late.md' })
+    assert.ok((await notes.edges()).includes('x/log.md -c-> "./Late#part"'))
+    await notes.rename(late, { file_path: 'x/Late.md' })
+    const bound = [...edges, 'x/log.md -c-> x/Late.md', waiting]
+    assert.deepEqual(await notes.edges(), bound)
+    const other = await notes.add({ path: 'z.md' })
+    const none = await notes.rename(other, { file_path: 'x/None.md' })
+    const all = [...bound.slice(0, 3), 'x/log.md -d-> x/None.md']
+    assert.deepEqual(await notes.edges(), all)
+    await notes.rename(none, { file_path: 'y/Some.md' })
+    await notes.rewrite(log, `${body}\n`)
+    assert.deepEqual(await notes.edges(), [...bound.slice(0, 3), 'x/log.md -d-> y/Some.md'])
+  })
+
+  test('a link with a dot is bound from the folder that its note is moved to, and by a title that begins so', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const log = await notes.add({ path: 'x/log.md', body: '- a [[./Note]]\n- b [[./run]]' })
+    await notes.add({ path: 'y/Note.md' })
+    const run = await notes.add({ path: 'z/First.md' })
+    await notes.rename(run, { title: './run' })
+    await notes.rename(log, { file_path: 'y/log.md' })
+    assert.deepEqual(await notes.edges(), ['y/log.md -a-> y/Note.md', 'y/log.md -b-> z/First.md'])
+  })
+
+  test('more links with a dot than are looked up at once wait as few do', async () => {
+    const notes = await LinkedNotes.open(await open())
+    await notes.add({ path: 'x/log.md', body: Array.from({ length: 300 }, (_, n) => `- [[./N${n}]]`).join('\n') })
+    await notes.add({ path: 'x/N299.md' })
+    assert.equal((await notes.edges()).at(-1), 'x/log.md -links_to-> x/N299.md')
+  })
+
   test('a relation that waits is bound by a new title, path, permalink or alias of an old note', async () => {
     const notes = await LinkedNotes.open(await open())
     await notes.add({ path: 'log.md', body: '- a [[Title]]\n- b [[new/place]]\n- c [[own/link]]\n- d [[Nick]]' })

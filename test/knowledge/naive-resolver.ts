@@ -47,12 +47,12 @@ export function naiveResolve<N extends NamedNote>(
     ),
     ...readings.map(({ text, isWhole }) =>
       step(anchor, () => {
-        const folder = folderOf(source)
-        const near = isWhole && folder !== null ? [`${folder}${text}.md`, folder + text] : []
+        const here = isWhole ? placeFrom(source, text) : null
+        const near = here === null ? [] : [`${here}.md`, here]
         const permalinks = permalinksFor(project, text, isWhole)
         return (
           byOldName(notes, permalinks, [...near, text, `${text}.md`], text, source) ??
-          (near.length === 0 ? undefined : alikeBefore(notes, folder + text)) ??
+          (here === null ? undefined : alikeBefore(notes, here)) ??
           alikeBefore(notes, text)
         )
       }),
@@ -95,9 +95,9 @@ function exactly<N extends NamedNote>(
   there: N | undefined,
 ): N | undefined {
   const at = (path: string) => notes.find((note) => note.path === path)
-  const folder = isWhole ? folderOf(source) : null
-  if (folder !== null && text.includes('/')) {
-    const found = at(`${folder}${text}.md`) ?? at(folder + text)
+  const here = isWhole ? placeFrom(source, text) : null
+  if (here !== null && text.includes('/')) {
+    const found = at(`${here}.md`) ?? at(here)
     if (found) return found
   }
   const linked = permalinksFor(project, text, isWhole)
@@ -115,7 +115,7 @@ function exactly<N extends NamedNote>(
     nearest(nicknamed, source) ??
     at(text) ??
     at(`${text}.md`) ??
-    (folder === null ? undefined : alike(folder + text)) ??
+    (here === null ? undefined : alike(here)) ??
     alike(text)
   )
 }
@@ -158,6 +158,13 @@ function alikeBefore<N extends NamedNote>(notes: readonly N[], path: string): N 
 function same(a: string, b: string, isPath = false): boolean {
   const plain = (text: string) => (isPath ? text.replaceAll('_', '-') : text).toLowerCase()
   return plain(a) === plain(b)
+}
+
+/** The path that a text is from the folder of the source, which a dot says by itself; else null without a source. */
+function placeFrom(source: string | null, text: string): string | null {
+  const folder = folderOf(source)
+  if (text.startsWith('./')) return (folder ?? '') + text.slice(2)
+  return folder === null ? null : folder + text
 }
 
 /** With a slash at its end; null without a source. */

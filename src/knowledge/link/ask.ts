@@ -37,7 +37,7 @@ export interface Reading {
   text: string
   /** In the order in which they count. */
   permalinks: readonly string[]
-  /** From the folder of the source; null where the text says from where it counts, or there is no source. */
+  /** Its path from the folder of the source; null where it does not count from there. */
   relative: string | null
   /** That the ask can be, in any reading. A note that has one of them is no guess, as one with a similar permalink is. */
   paths: readonly string[]
@@ -53,9 +53,8 @@ export function readingsOf(project: Project, { target, sourcePath }: Ask): Readi
   const slugged = slug(target)
   const prefixes = permalinkPrefixes(project)
   const permalinks = [target, slugged, ...prefixes.map((prefix) => prefix + slugged)]
-  const folder = sourcePath === null ? null : folderOf(sourcePath)
   const paths = [target, `${target}.md`]
-  const whole = { text: target, permalinks, relative: folder === null ? null : within(folder, target), paths }
+  const whole = { text: target, permalinks, relative: relativeTo(sourcePath, target), paths }
   const slash = target.indexOf('/')
   if (slash <= 0 || slash === target.length - 1) return [whole]
   const first = target.slice(0, slash)
@@ -77,10 +76,11 @@ export function askedKeys(project: Project, ask: Ask): string[] {
   const { target, sourcePath, sent } = ask
   const keys: string[] = []
   if (target !== '') {
-    keys.push(nameKey(target))
+    keys.push(targetKey(target))
+    if (isFromHere(target)) keys.push(nameKey(target))
     for (const prefix of permalinkPrefixes(project)) keys.push(nameKey(prefix + target))
-    const folder = sourcePath === null ? '' : folderOf(sourcePath)
-    if (folder !== '') keys.push(nameKey(`${folder}/${target}`))
+    const relative = sourcePath === null ? null : relativeTo(sourcePath, target)
+    if (relative !== null && relative !== target) keys.push(nameKey(relative))
     const slash = target.indexOf('/')
     if (slash > 0) keys.push(nameKey(target.slice(slash + 1)))
   }
@@ -96,6 +96,7 @@ export function literalNames(project: Project, ask: Ask): string[] {
   if (ask.sent !== undefined) names.push(ask.sent)
   for (const { text, permalinks, relative } of readingsOf(project, ask)) {
     names.push(...permalinks, text, `${text}.md`)
+    if (isFromHere(text) && relative !== null) names.push(relative, `${relative}.md`)
     let folder = relative === null || sourcePath === null ? '' : folderOf(sourcePath)
     for (; folder !== ''; folder = folderOf(folder)) names.push(`${folder}/${text}`, `${folder}/${text}.md`)
   }
@@ -105,6 +106,25 @@ export function literalNames(project: Project, ask: Ask): string[] {
 /** The external id that the text is, in canonical form. */
 export function askedId({ target }: Ask): string | null {
   return target.length === 36 || target.length === 32 ? parseBareId(target) : null
+}
+
+/** Under which a text waits for its note: from whatever folder, the note has a path that ends so. */
+export function targetKey(target: string): string {
+  return nameKey(isFromHere(target) ? target.slice(HERE.length) : target)
+}
+
+const HERE = './'
+
+/** Whether a text begins as a path from the folder in which it stands. A note may yet be called so. */
+export function isFromHere(text: string): boolean {
+  return text.startsWith(HERE) && text.length > HERE.length
+}
+
+/** The path that the text is from the folder of the source; `./` says so by itself, where there is none from the root. */
+function relativeTo(sourcePath: string | null, text: string): string | null {
+  const folder = sourcePath === null ? '' : folderOf(sourcePath)
+  if (isFromHere(text)) return within(folder, text.slice(HERE.length))
+  return sourcePath === null ? null : within(folder, text)
 }
 
 function within(folder: string, text: string): string {

@@ -10,7 +10,7 @@ import { nameKey } from '../text/name/name-key.ts'
 import { folderOf } from '../text/name/path.ts'
 import { slug } from '../text/name/slug.ts'
 import { inTurns, type Steps } from '../text/steps.ts'
-import { type Ask, askedId, askedKeys, askOf } from './ask.ts'
+import { type Ask, askedId, askedKeys, askOf, isFromHere, targetKey } from './ask.ts'
 import type { NameRow } from './names.ts'
 import { type FoundLinkNames, resolveAsks } from './resolve-exactly.ts'
 import { type Choice, choose, namesWith } from './resolver.ts'
@@ -133,7 +133,7 @@ function* rowsOf(
   const seen = new Set<string>()
   const rows: OwnedRow[] = []
   for (const [position, link] of links.entries()) {
-    const key = keys[position]?.[0] ?? nameKey(link.target)
+    const key = keys[position]?.[0] ?? targetKey(link.target)
     rows.push(toRow(note, link, { position, key, choice: choices[position] ?? null, seen }))
     yield
   }
@@ -212,6 +212,7 @@ export function waitedKeys(project: Project, note: NoteRef, names: readonly Name
   keys.add(nameKey(note.external_id))
   const aliases = names.map(({ value }) => value).filter((value) => value !== '')
   const ask = (text: string) => {
+    if (isFromHere(text)) keys.add(targetKey(text))
     for (const prefix of prefixes) {
       keys.add(nameKey(prefix + text))
       // `std::vector` is asked for as `std/vector`, behind the name of the project, too.

@@ -4,7 +4,7 @@ import type { Note, NoteRef, Project } from '../note/note.ts'
 import { NAME_KINDS } from '../tables.ts'
 import { nameKey } from '../text/name/name-key.ts'
 import { permalinkFor, slug } from '../text/name/slug.ts'
-import { type Ask, askedKeys } from './ask.ts'
+import { type Ask, askedKeys, targetKey } from './ask.ts'
 import { waitedKeys, waitedPartKeys } from './bind-links.ts'
 import { namesOf } from './names.ts'
 import { type ChooseOptions, choose, namesWith } from './resolver.ts'
@@ -107,6 +107,22 @@ describe('which note a text means', () => {
     assert.equal(pathFor(notes, 'b/c', 'a/log.md'), 'a/b/c.md')
     assert.equal(pathFor(notes, 'b/c', 'o/log.md'), 'b/c.md')
     assert.equal(pathFor(notes, 'b/c.md', 'a/log.md'), 'a/b/c.md')
+  })
+
+  test('a dot at the beginning is the folder of the source, or the root without one', () => {
+    const notes = [sample('Note.md'), sample('a/Note.md'), sample('a/b/My_Note.md', { permalink: null })]
+    for (const text of ['./Note', './Note.md', './note', './Note#part']) {
+      assert.equal(pathFor(notes, text, 'a/log.md'), 'a/Note.md', text)
+      assert.equal(pathFor(notes, text, 'log.md'), 'Note.md', text)
+      assert.equal(pathFor(notes, text), 'Note.md', text)
+      assert.equal(pathFor(notes, text, 'a/b/log.md'), null, text)
+    }
+    assert.equal(pathFor(notes, './b/my-note', 'a/log.md'), 'a/b/My_Note.md')
+    const former: Sample['former'] = [[NAME_KINDS.retiredPath, 'a/Old.md']]
+    assert.equal(pathFor([sample('z/New.md', { permalink: null, former })], './Old', 'a/log.md'), 'z/New.md')
+    const titled = [sample('z/run.md', { title: './run' })]
+    assert.equal(pathFor(titled, './run', 'a/log.md'), 'z/run.md')
+    assert.equal(pathFor([...titled, sample('a/run.md')], './run', 'a/log.md'), 'a/run.md')
   })
 
   test('paths are forgiven their case and hyphens while only one note can be meant', () => {
@@ -237,7 +253,7 @@ describe('against every note read by the rules, one by one', () => {
       const path = `${text()}.md`
       const made = sample(path, {
         ...(random(3) === 0 && { permalink: permalinkFor({ permalink: 'was' }, path, '', true) }),
-        ...(random(3) === 0 && { title: part() }),
+        ...(random(3) === 0 && { title: random(8) === 0 ? `./${part()}` : part() }),
         ...(random(4) === 0 && { permalink: random(2) === 0 ? null : text() }),
         ...(random(3) === 0 && { aliases: [part(), text()] }),
       })
@@ -254,7 +270,8 @@ describe('against every note read by the rules, one by one', () => {
     for (let round = 0; round < 20_000; round++) {
       const notes = randomNotes()
       const sourcePath = random(3) === 0 ? null : `${text()}.md`
-      const name = random(6) === 0 ? `${text()}#${part()}` : text()
+      const written = random(6) === 0 ? `${text()}#${part()}` : text()
+      const name = random(8) === 0 ? `./${written}` : written
       const question = ask(name, sourcePath)
       const expected = naive(notes, question)
       const choice = choosing(notes, question, {}, RENAMED)
@@ -265,9 +282,9 @@ describe('against every note read by the rules, one by one', () => {
       hits++
       const names = namesOf(expected.note, expected.aliases)
       const isWaitedFor =
-        waitedKeys(RENAMED, expected.note as Note, names).includes(nameKey(question.target)) ||
+        waitedKeys(RENAMED, expected.note as Note, names).includes(targetKey(question.target)) ||
         names.some(({ key }) => key === nameKey(name)) ||
-        (name.split('#').length > 2 && waitedPartKeys(expected.note, names).includes(nameKey(question.target)))
+        (name.split('#').length > 2 && waitedPartKeys(expected.note, names).includes(targetKey(question.target)))
       assert.ok(isWaitedFor, story())
     }
     assert.ok(hits > 2000, `only ${hits} texts meant a note`)
@@ -302,8 +319,13 @@ describe('against every note read by the rules, one by one', () => {
   ) {
     const at = (path: string) => notes.find(({ note }) => alike(note.file_path, path))
     const folder = source === null ? null : source.split('/').slice(0, -1).concat('').join('/')
-    if (folder !== null && isRelative && wanted.includes('/')) {
-      const found = at(`${folder}${wanted}.md`) ?? at(folder + wanted)
+    const near = !isRelative
+      ? null
+      : wanted.startsWith('./')
+        ? `${folder ?? ''}${wanted.slice(2)}`
+        : within(folder, wanted)
+    if (near !== null && wanted.includes('/')) {
+      const found = at(`${near}.md`) ?? at(near)
       if (found) return found
     }
     const slugged = slug(wanted)
@@ -320,13 +342,17 @@ describe('against every note read by the rules, one by one', () => {
     if (nicknamed.length > 0) return first(nicknamed, source)
     const exact = at(wanted) ?? at(`${wanted}.md`)
     if (exact) return exact
-    for (const path of [...(folder !== null && isRelative ? [folder + wanted] : []), wanted]) {
+    for (const path of [...(near === null ? [] : [near]), wanted]) {
       const forgiven = notes.filter(
         ({ note }) => same(note.file_path, path, true) || same(note.file_path, `${path}.md`, true),
       )
       if (forgiven.length === 1) return forgiven[0]
     }
     return undefined
+  }
+
+  function within(folder: string | null, wanted: string): string | null {
+    return folder === null ? null : folder + wanted
   }
 
   function alike(one: string | null, other: string): boolean {
