@@ -64,6 +64,28 @@ export async function refuseForeignEmail(tx: Transaction, principal: Principal, 
   }
 }
 
+/**
+ * Who has less than `admin` does nothing against those who have it: a manager could put them out one after the other, or take
+ * away what their accounts are kept by. What is said of the last administrator, or of one's own account, is said first.
+ */
+export async function refuseAgainstAdministrator(
+  reader: Reader,
+  principal: Principal,
+  user: Pick<User, 'id'>,
+  verb: 'change' | 'disable' | 'anonymize' | 'end sessions of' | 'reset the second factor of',
+): Promise<void> {
+  if (principal.userId === user.id) return
+  const lacking = (await permissionsLacked(reader, principal, [user.id])).get(user.id) ?? []
+  if (lacking.includes('admin')) throw new AppError('permission_denied', `You cannot ${verb} an administrator`)
+}
+
+/** Nor does it take that permission from anybody: not the role from its member, and not the permission from a role. */
+export function refuseToTakeAdmin(principal: Principal, taken: readonly PermissionName[]): void {
+  if (taken.includes('admin') && !allows(principal, 'admin')) {
+    throw new AppError('permission_denied', 'You cannot take away a permission you do not have: admin')
+  }
+}
+
 /** What each of them may do through its roles, and the caller may not. */
 export async function permissionsLacked(
   reader: Reader,

@@ -102,7 +102,7 @@ describe('AnonymizeUsers', () => {
     const others = await openCallers(lonely)
     try {
       const root = client(lonely)
-      const manager = await others.make({ permissions: ['user_access_manage'] })
+      const manager = await others.make({ permissions: ['admin'] })
       const [first, second] = [await others.make({ roles: ['admin'] }), await others.make({ roles: ['standard'] })]
       const original = (await root.get('/api/v2/current_user', 200)).body.data.id
       const ids = [first.userId, newId(), manager.userId, original, second.userId]

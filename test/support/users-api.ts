@@ -1,5 +1,5 @@
 import { type Callers, openCallers } from './callers.ts'
-import { startServer, type TestServer } from './start-server.ts'
+import { type StartServerOptions, startServer, type TestServer } from './start-server.ts'
 import { client, type TestClient } from './test-client.ts'
 
 export const USERS = '/api/v2/users'
@@ -23,8 +23,8 @@ export class UsersApi implements AsyncDisposable {
     this.callers = callers
   }
 
-  static async start(): Promise<UsersApi> {
-    const server = await startServer()
+  static async start(options?: Pick<StartServerOptions, 'engine'>): Promise<UsersApi> {
+    const server = await startServer(options)
     return new UsersApi(server, await openCallers(server))
   }
 

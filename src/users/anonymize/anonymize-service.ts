@@ -10,7 +10,7 @@ import type { Logger } from '../../platform/logging/logger.ts'
 import type { ErasedPerson, PersonalData } from '../../platform/personal-data/personal-data.ts'
 import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
 import { isStorageAway } from '../../platform/storage/storage-errors.ts'
-import { keepAnAdministrator, refuseOwnAccount } from '../guards.ts'
+import { keepAnAdministrator, refuseAgainstAdministrator, refuseOwnAccount } from '../guards.ts'
 import { findUser, findUserByEmail, updateUser } from '../user/store-users.ts'
 import type { User } from '../user/user.ts'
 import { changedEmailsOf, hasAdministratorBeside, isActiveAdministrator } from './store-anonymize.ts'
@@ -105,6 +105,7 @@ export class AnonymizeService {
     if (user === undefined) return NOT_FOUND
     refuseOwnAccount(principal, user, 'anonymize')
     await keepAnAdministrator(tx, user, 'anonymized')
+    await refuseAgainstAdministrator(tx, principal, user, 'anonymize')
     await personalData.erase(tx, await personOf(tx, user))
     if (user.anonymizedAt !== null) return 'anonymized'
     const now = clock.now()
@@ -161,7 +162,13 @@ async function rehearseOne(
   if (principal.userId === userId) return { error: 'You cannot anonymize your own account' }
   const isOne = await isActiveAdministrator(reader, organizationId, userId)
   if (isOne && !(await hasAdministratorBeside(reader, organizationId, [...gone, userId]))) return LAST_ADMINISTRATOR
-  return 'anonymized'
+  const judged = refuseAgainstAdministrator(reader, principal, { id: userId }, 'anonymize')
+  return judged.then((): Verdict => 'anonymized', refusal)
+}
+
+function refusal(error: unknown): Verdict {
+  if (isAppError(error, 'permission_denied')) return { error: error.message }
+  throw error
 }
 
 async function collect(

@@ -5,7 +5,7 @@ import type { IdentityChanges } from '../../platform/auth/identity-changes.ts'
 import type { Principal } from '../../platform/auth/principal.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
-import { keepAnAdministrator, refuseEscalation } from '../guards.ts'
+import { keepAnAdministrator, refuseEscalation, refuseToTakeAdmin } from '../guards.ts'
 import type { Role, User } from '../user/user.ts'
 import { addUserRole, permissionsOfRole, removeUserRole } from './store-roles.ts'
 
@@ -42,6 +42,7 @@ export async function takeRole(
   { changes }: Pick<MembershipOptions, 'changes'>,
 ): Promise<boolean> {
   if (role.managed === 'admin') await keepAnAdministrator(tx, user, 'removed')
+  refuseToTakeAdmin(principal, await permissionsOfRole(tx, role.id))
   if (!(await removeUserRole(tx, user.id, role.id))) return false
   const target = { type: 'roles', id: role.id }
   await auditChange(tx, principal, { action: 'role.user_removed', target, changes: { user: { old: user.id } } }, client)

@@ -10,7 +10,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import { requireMatch } from '../../platform/http/answer/etag.ts'
 import { newId } from '../../platform/ids/uuid.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
-import { refuseEscalation } from '../guards.ts'
+import { refuseEscalation, refuseToTakeAdmin } from '../guards.ts'
 import { requireRole } from '../look-up.ts'
 import type { Role } from '../user/user.ts'
 import {
@@ -140,6 +140,7 @@ export class RoleService {
         const role = await requireRole(tx, principal, input.roleId)
         requireMatch(input.ifMatch, roleTag(role))
         refuseManaged(role)
+        refuseToTakeAdmin(principal, await permissionsOfRole(tx, role.id))
         await removeRole(tx, role, this.#options.clock.now(), this.#options.removalStep)
         const changes = { name: { old: role.name } }
         await auditChange(tx, principal, { action: 'role.deleted', target: target(role), changes }, client)
@@ -208,6 +209,7 @@ export class RoleService {
     client?: ClientInfo,
   ): Promise<Role> {
     if (granted.length + revoked.length === 0 && !isRenamed) return role
+    refuseToTakeAdmin(principal, revoked)
     const stored = { ...role, modifiedAt: this.#options.clock.now() }
     await updateRole(tx, stored)
     await addRolePermissions(tx, role.id, granted)

@@ -10,6 +10,7 @@ import { newId } from '../../platform/ids/uuid.ts'
 import type { JobEngine } from '../../platform/jobs/job-engine.ts'
 import type { Database, Reader, Transaction } from '../../platform/storage/database.ts'
 import { storableText } from '../../platform/text/storable-text.ts'
+import { refuseAgainstAdministrator } from '../guards.ts'
 import { requireUser } from '../look-up.ts'
 import { permissionsOfUser } from '../role/store-roles.ts'
 import { usersWithMfa } from '../user/store-user-facts.ts'
@@ -121,6 +122,7 @@ export class SessionService {
     const { db, changes } = this.#options
     await db.write(async (tx) => {
       const user = await requireUser(tx, principal, input.userId)
+      await refuseAgainstAdministrator(tx, principal, user, 'end sessions of')
       if (!(await deleteSession(tx, user.id, input.sessionId))) {
         throw new AppError('not_found', `Session ${input.sessionId} not found`)
       }
@@ -133,6 +135,7 @@ export class SessionService {
   async revokeAll(principal: Principal, input: { userId: UserId }, client?: ClientInfo): Promise<void> {
     await this.#options.db.write(async (tx) => {
       const user = await requireUser(tx, principal, input.userId)
+      await refuseAgainstAdministrator(tx, principal, user, 'end sessions of')
       await this.endSessions(tx, user, { by: actor(principal) }, client)
     })
   }

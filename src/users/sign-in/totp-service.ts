@@ -6,6 +6,7 @@ import type { Clock, Micros } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
+import { refuseAgainstAdministrator } from '../guards.ts'
 import { requirePerson, requireUser } from '../look-up.ts'
 import type { UserTotpTable } from '../tables.ts'
 import { findOrganization } from '../user/store-users.ts'
@@ -139,6 +140,7 @@ export async function resetTotp(
   await db.write(async (tx) => {
     const user = await requireUser(tx, principal, userId)
     if (user.id === principal.userId) await requireOwner(tx, principal, clock.now())
+    await refuseAgainstAdministrator(tx, principal, user, 'reset the second factor of')
     await remove(tx, changes, principal, user.id, client)
   })
 }

@@ -4,7 +4,7 @@ import type { Principal } from '../../platform/auth/principal.ts'
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
 import { deleteAccessTokensOf, deleteSessionsOf } from '../credential/store-credentials.ts'
-import { keepAnAdministrator, refuseOwnAccount } from '../guards.ts'
+import { keepAnAdministrator, refuseAgainstAdministrator, refuseOwnAccount } from '../guards.ts'
 import { revokeInvitations } from '../invitation/revoke-invitations.ts'
 import { dropLinks } from '../invitation/user-links.ts'
 import type { User } from './user.ts'
@@ -12,6 +12,7 @@ import type { User } from './user.ts'
 export async function refuseToDisable(tx: Transaction, principal: Principal, user: User): Promise<void> {
   refuseOwnAccount(principal, user, 'disable')
   await keepAnAdministrator(tx, user, 'disabled')
+  await refuseAgainstAdministrator(tx, principal, user, 'disable')
 }
 
 /** Application keys only sleep until the user is enabled again; every other way in is gone for good. */

@@ -8,7 +8,7 @@ import { requireMatch } from '../../platform/http/answer/etag.ts'
 import { answersStayAbout } from '../../platform/idempotency/idempotency.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import { isUniqueViolation } from '../../platform/storage/storage-errors.ts'
-import { refuseForeignEmail, requireManager } from '../guards.ts'
+import { refuseAgainstAdministrator, refuseForeignEmail, requireManager } from '../guards.ts'
 import type { EmailChange } from '../invitation/email-verification.ts'
 import { refuseAnonymized, requireUser } from '../look-up.ts'
 import { requireOwner } from '../sign-in/recent-authentication.ts'
@@ -55,7 +55,9 @@ export async function changeUser(
     const changed = changedUser(user, { ...update, email })
     if (update.disabled === true) await refuseToDisable(tx, principal, user)
     if (changed.email !== user.email) await judgeEmail(tx, options, principal, user, changed.email)
-    return isSame(user, changed) ? user : store(tx, options, principal, { before: user, changed }, client)
+    if (isSame(user, changed)) return user
+    await refuseAgainstAdministrator(tx, principal, user, 'change')
+    return store(tx, options, principal, { before: user, changed }, client)
   }
   // Two who take the same address at the same moment: the index lets one of them through.
   return options.db.write(work).catch((error: unknown) => {
