@@ -1,5 +1,6 @@
 /** Members that the bodies and queries of several operations share. */
 import { Type } from 'typebox'
+import { type Id, parseId } from '../platform/ids/uuid.ts'
 import { LONGEST_LABEL, labelProblem } from './label.ts'
 import { DEFAULT_PAGE_SIZE } from './page.ts'
 
@@ -48,3 +49,12 @@ export function sortField<const Fields extends readonly [string, ...string[]]>(f
 export const filterField = Type.Optional(
   Type.String({ description: 'Part of the name, in upper or lower case. Blanks around it are ignored.' }),
 )
+
+/**
+ * Ids out of a text in which commas separate them, each once. What is no id matches nothing, as an unknown one does; so a
+ * list with nothing between its commas finds nothing, while an empty text is no filter.
+ */
+export function idList<Kind extends string>(text: string | undefined): Id<Kind>[] | undefined {
+  if (!text?.trim()) return undefined
+  return [...new Set(text.split(',').flatMap((id) => parseId<Kind>(id.trim()) ?? []))]
+}

@@ -118,7 +118,9 @@ describe('the list of roles', () => {
     assert.deepEqual([beyond.data, beyond.meta.page.total_filtered_count], [[], 4])
     const byIds = await list(`filter[id]=${ids[1]},${newId()},nonsense, ${ids[0]?.toUpperCase()}&sort=-modified_at`)
     assert.deepEqual(names(byIds), ['ZZ list A', 'zz list b'])
-    assert.deepEqual((await list('filter[id]=nonsense')).data, [])
+    for (const none of ['nonsense', ',']) assert.deepEqual((await list(`filter[id]=${none}`)).data, [])
+    const { page } = (await list('filter[id]=+')).meta
+    assert.equal(page.total_filtered_count, page.total_count, 'an empty filter is none')
     assert.equal((await list('sort=-user_count&page[size]=1')).data[0].attributes.user_count > 0, true)
   })
 

@@ -67,6 +67,9 @@ describe('listing users', () => {
     assert.equal(await count(`filter[role]=${role},${newId()}&filter[status]=Pending`), 1)
     assert.equal(await count(`filter[role]=${newId()}`), 0)
     assert.equal(await count('filter[role]=none'), 0)
+    assert.equal(await count('filter[role]=+'), 3, 'an empty filter is none')
+    for (const nobody of [',', '+,+,', ',none']) assert.equal(await count(`filter[role]=${nobody}`), 0)
+    assert.equal(await count(`filter[role]=,${role},`), 2)
     const found = (await list(`filter=filtered+person&filter[role]=${role}&sort=status`)).body
     assert.deepEqual(
       found.data.map(({ id }: { id: string }) => id),

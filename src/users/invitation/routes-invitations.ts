@@ -7,11 +7,11 @@ import { spend } from '../../platform/http/entry/spend.ts'
 import { operation } from '../../platform/http/operation.ts'
 import { pathId } from '../../platform/http/route/path-id.ts'
 import { shownId } from '../../platform/ids/shown-id.ts'
-import { parseId } from '../../platform/ids/uuid.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
 import type { UsersDeps } from '../deps.ts'
 import { MailOutbox } from '../mail/mail-outbox.ts'
 import { pageOf } from '../page.ts'
+import { idList } from '../schema-fields.ts'
 import { PUBLIC, spendOnAccount } from '../sign-in/public-limits.ts'
 import { SignedInDocument } from '../sign-in/schema-auth.ts'
 import { answerWithSession } from '../sign-in/session-answer.ts'
@@ -90,7 +90,7 @@ export function invitationRoutes(server: FastifyInstance, deps: UsersDeps): void
       const { 'filter[status]': status, 'filter[user]': user } = request.query
       const filter = {
         statuses: statusesOf(status),
-        userIds: user?.trim() ? user.split(',').flatMap((id) => parseId<'User'>(id.trim()) ?? []) : undefined,
+        userIds: idList<'User'>(user),
       }
       const list = await invitations.list(callerOf(request), { filter, page: pageOf(request.query) })
       const now = clock.now()

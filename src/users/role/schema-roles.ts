@@ -1,8 +1,7 @@
 /** What the operations on roles and permissions take and answer. */
 import { type Static, Type } from 'typebox'
-import { parseId } from '../../platform/ids/uuid.ts'
 import { pageOf, sortOf } from '../page.ts'
-import { filterField, label, pageFields, sortField } from '../schema-fields.ts'
+import { filterField, idList, label, pageFields, sortField } from '../schema-fields.ts'
 import { PageMeta, PermissionResource, RoleResource } from '../wire.ts'
 import type { RoleWish } from './role.ts'
 import type { RoleQuery } from './store-role-list.ts'
@@ -91,11 +90,6 @@ export function roleQuery(query: Static<typeof RoleListQuery>): RoleQuery {
     page: pageOf(query),
     sort: sortOf(query.sort ?? 'name'),
     filter: query.filter,
-    ids: query['filter[id]']?.trim() ? idsOf(query['filter[id]']) : undefined,
+    ids: idList<'Role'>(query['filter[id]']),
   }
-}
-
-/** What is no id matches nothing, as an unknown one does. */
-function idsOf(text: string) {
-  return [...new Set(text.split(',').flatMap((id) => parseId<'Role'>(id.trim()) ?? []))]
 }

@@ -1,10 +1,9 @@
 /** What the operations on users take and answer. */
 import { type Static, Type } from 'typebox'
 import type { UserStatus } from '../../platform/auth/tables.ts'
-import { parseId } from '../../platform/ids/uuid.ts'
 import { parseEmail } from '../../platform/text/email.ts'
 import { pageOf, sortOf } from '../page.ts'
-import { pageFields, sortField } from '../schema-fields.ts'
+import { idList, pageFields, sortField } from '../schema-fields.ts'
 import { PermissionResource } from '../wire.ts'
 import type { UserQuery } from './list-users.ts'
 import type { UserSort } from './store-user-list.ts'
@@ -120,7 +119,6 @@ export const UserListQuery = Type.Object({
 export function userQueryOf(query: Static<typeof UserListQuery>): UserQuery {
   const { field, descending } = sortOf<UserSort | 'user_count'>(query.sort ?? 'name')
   const statuses = itemsOf(query['filter[status]']).flatMap((item) => statusOf(item) ?? [])
-  const roles = itemsOf(query['filter[role]'])
   return {
     page: pageOf(query),
     // Users have no users: the source offers the order all the same, and it is the one by name.
@@ -128,8 +126,7 @@ export function userQueryOf(query: Static<typeof UserListQuery>): UserQuery {
     filter: query.filter,
     statuses: statuses.length === 0 ? undefined : statuses,
     serviceAccount: query['filter[service_account]'],
-    // What is no id matches nobody, as an unknown one does.
-    roleIds: roles.length === 0 ? undefined : roles.flatMap((id) => parseId<'Role'>(id) ?? []),
+    roleIds: idList<'Role'>(query['filter[role]']),
   }
 }
 
