@@ -57,6 +57,20 @@ eachServer('destinations', (callbacks) => {
     assert.deepEqual(await list(await another()), {})
   })
 
+  test('are not listed for a start that made no run: a conflict, or the same request again', async () => {
+    const own = await another()
+    await own.startRunning('taken', { requestId: 'r-1' })
+    const elsewhere = { callback: { nexus: { url: `http://127.0.0.9:${own.receiver.port}/hook` } } }
+    await own.refusal('taken', own.wish({ ...elsewhere, requestId: 'r-2' }), 409)
+    await own.startRun('taken', { ...elsewhere, requestId: 'r-1' })
+    await own.refusal('taken', own.wish({ ...elsewhere, startDelay: '-1s' }))
+    const listed = (await list(own)).destinations.map(({ destination }: { destination: string }) => destination)
+    assert.deepEqual(listed, [own.silent.url])
+    // It is made with the first callback that goes there.
+    await own.startRun('moved', elsewhere)
+    assert.equal((await list(own)).destinations.length, 2)
+  })
+
   test('tell what is in flight and what waits behind it', async () => {
     const own = await another()
     await using silent = await startReceiver({ answer: null })

@@ -3,10 +3,12 @@ import { test } from 'node:test'
 import {
   changeDestination,
   destinationId,
+  ensureDestination,
   findDestination,
   findDestinationByName,
   holdDestination,
   listDestinations,
+  removeNewDestination,
 } from '../../src/callbacks/destination/store-destinations.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import { eachDatabase } from '../support/each-database.ts'
@@ -54,6 +56,21 @@ eachDatabase('destinations', ({ engine, open, openAgain }) => {
       assert.equal((await listDestinations(db, NAMESPACE)).length, 1)
     })
   }
+
+  test('one is new to whoever added it and to nobody else, also when that one takes it back', async () => {
+    const db = await open({ poolSize: 2 })
+    const takeBack = () =>
+      db.write(async (tx) => {
+        const { id, isNew } = await ensureDestination(tx, NAMESPACE, PLACE)
+        if (isNew) await removeNewDestination(tx, id)
+        return isNew
+      }, SHARED)
+    const keep = () => db.write((tx) => destinationId(tx, NAMESPACE, PLACE), SHARED)
+    const [, id] = await Promise.all([takeBack(), keep(), takeBack(), takeBack()])
+    assert.equal((await findDestinationByName(db, NAMESPACE, PLACE))?.id, id)
+    assert.equal(await takeBack(), false)
+    assert.equal(await keep(), id)
+  })
 
   test('are listed by name, page by page', async () => {
     const db = await open()

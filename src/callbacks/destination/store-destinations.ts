@@ -37,18 +37,41 @@ const insertRow = statement<Named>(
     on conflict (namespace_id, destination) do nothing`,
 )
 
-/** The number of the destination, which is given one the first time that it is asked for. A number never changes its meaning. */
+export interface NumberedDestination {
+  /** Never changes its meaning. */
+  readonly id: number
+  /** Whether this transaction added the destination. */
+  readonly isNew: boolean
+}
+
+/** The number of the destination, which is added the first time that it is asked for. */
+export async function ensureDestination(
+  tx: Transaction,
+  namespaceId: Id<'Namespace'>,
+  destination: string,
+): Promise<NumberedDestination> {
+  const named = { namespaceId, destination }
+  const [known] = await tx.run(idByName, named)
+  if (known !== undefined) return { id: known.id, isNew: false }
+  // None when somebody else has added it meanwhile.
+  const added = await tx.change(insertRow, named)
+  const [found] = await tx.run(idByName, named)
+  return { id: (found as { id: number }).id, isNew: added > 0 }
+}
+
+const deleteRow = statement<{ id: number }>((_query, p) => sql`delete from callback_destinations where id = ${p('id')}`)
+
 export async function destinationId(
   tx: Transaction,
   namespaceId: Id<'Namespace'>,
   destination: string,
 ): Promise<number> {
-  const named = { namespaceId, destination }
-  const [known] = await tx.run(idByName, named)
-  if (known !== undefined) return known.id
-  await tx.change(insertRow, named)
-  const [added] = await tx.run(idByName, named)
-  return (added as { id: number }).id
+  return (await ensureDestination(tx, namespaceId, destination)).id
+}
+
+/** For whoever added it in this transaction, and needs it no more. */
+export async function removeNewDestination(tx: Transaction, id: number): Promise<void> {
+  await tx.change(deleteRow, { id })
 }
 
 const byId = statement<{ id: number }, Row>((query, p) =>

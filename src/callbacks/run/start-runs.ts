@@ -6,7 +6,7 @@ import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Database, Transaction } from '../../platform/storage/database.ts'
 import type { Dispatcher } from '../deliver/dispatcher.ts'
 import { bodyBytes, completionBody } from '../destination/send/completion-body.ts'
-import { destinationId } from '../destination/store-destinations.ts'
+import { ensureDestination, type NumberedDestination, removeNewDestination } from '../destination/store-destinations.ts'
 import type { Entered } from '../namespace/namespace-gate.ts'
 import type { ActiveNamespace } from '../namespace/namespace-policies.ts'
 import { startRun } from '../state/run-record.ts'
@@ -75,12 +75,13 @@ export class StartRuns {
     const runId = newId<'Run'>()
     const record = startRun(start, now)
     const dueAt = dueAtOf(record, now) ?? now
+    const destination = await this.#destination(tx, namespace, start.destination)
     const answer = await insertRun(tx, {
       namespaceId: namespace.id,
       callbackId: start.callbackId,
       runId,
       requestId: start.requestId === '' ? newId() : start.requestId,
-      destinationId: await this.#destinationId(tx, namespace, start.destination),
+      destinationId: destination.id,
       timeoutMicros: start.timeoutMicros,
       record,
       dueAt,
@@ -90,7 +91,11 @@ export class StartRuns {
       attributes: start.attributeRows,
     })
     if (answer === null) throw namespaceNotFound(namespace.name)
-    if (answer.kind !== 'started') return answer
+    if (answer.kind !== 'started') {
+      // Nothing goes there.
+      if (destination.isNew) await removeNewDestination(tx, destination.id)
+      return answer
+    }
     const { run } = answer
     tx.afterCommit(() => {
       this.#remember(namespace, start.destination, run.destinationId)
@@ -102,8 +107,9 @@ export class StartRuns {
     return answer
   }
 
-  async #destinationId(tx: Transaction, { id }: ActiveNamespace, destination: string): Promise<number> {
-    return this.#destinations.get(`${id} ${destination}`) ?? destinationId(tx, id, destination)
+  async #destination(tx: Transaction, { id }: ActiveNamespace, destination: string): Promise<NumberedDestination> {
+    const known = this.#destinations.get(`${id} ${destination}`)
+    return known === undefined ? ensureDestination(tx, id, destination) : { id: known, isNew: false }
   }
 
   /** Only what is committed. */
