@@ -17,10 +17,10 @@ eachDatabase('how a graph is read', ({ open, engine }) => {
     await db.write(async (tx) => {
       await refuseShortCuts(tx)
       const { reader, statements } = watchedReader(tx)
-      for (const typeKey of [null, 'note']) {
+      for (const typeKeys of [null, ['note', 'other']]) {
         for (const folder of [null, 'd1']) {
           for (const limit of [null, 3]) {
-            await drain(graphText(reader, { projectId, typeKey, folder, limit, after: null }, TINY))
+            await drain(graphText(reader, { projectId, typeKeys, folder, limit, after: null }, TINY))
           }
         }
       }

@@ -173,7 +173,7 @@ eachDatabase('long answers', ({ engine, open }) => {
     const stream = await streams.open(async function* (snapshot) {
       for await (const chunk of graphText(snapshot, {
         projectId,
-        typeKey: null,
+        typeKeys: null,
         folder: null,
         limit: null,
         after: null,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { graphQueryOf } from '../../src/knowledge/graph/graph-query.ts'
 import { decodePathCursor } from '../../src/knowledge/graph/path-cursor.ts'
 import { type GraphQuery, type GraphSizes, graphText } from '../../src/knowledge/graph/write-graph.ts'
 import { orphansText } from '../../src/knowledge/graph/write-orphans.ts'
@@ -7,7 +8,7 @@ import type { Chunk } from '../../src/knowledge/snapshot/snapshot-stream.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { type NoteRow, writeNoteRows } from './note-rows.ts'
 
-const WHOLE = { typeKey: null, folder: null, limit: null, after: null }
+const WHOLE = { typeKeys: null, folder: null, limit: null, after: null }
 const TINY: GraphSizes = { notesPerRange: 2, edgesPerChunk: 3 }
 
 // Code point order is neither alphabetical nor that of UTF-16: the last one is above the private use area.
@@ -90,14 +91,14 @@ eachDatabase('the text of a graph', ({ open }) => {
         [from, 'x/2.md'],
       ]),
     })
-    assert.deepEqual(await shown({ typeKey: 'person' }), {
+    assert.deepEqual(await shown({ typeKeys: ['person'] }), {
       nodes: ['x/1.md', 'x/y/3.md', 'x1.md'],
       edges: ['x/1.md', 'x/y/3.md', 'x1.md'].flatMap((from) => [
         [from, 'x/1.md'],
         [from, 'x1.md'],
       ]),
     })
-    assert.deepEqual(await shown({ typeKey: 'person', folder: 'x' }), {
+    assert.deepEqual(await shown({ typeKeys: ['person'], folder: 'x' }), {
       nodes: ['x/1.md', 'x/y/3.md'],
       edges: [
         ['x/1.md', 'x/1.md'],
@@ -105,20 +106,34 @@ eachDatabase('the text of a graph', ({ open }) => {
       ],
     })
     assert.deepEqual(await shown({ folder: 'nowhere' }), { nodes: [], edges: [] })
-    assert.deepEqual(await shown({ typeKey: 'nothing' }), { nodes: [], edges: [] })
+    assert.deepEqual(await shown({ typeKeys: ['nothing'] }), { nodes: [], edges: [] })
+  })
+
+  test('has with a filter the notes whose type earlier versions kept in another Unicode form', async () => {
+    const db = await open()
+    const [short, long] = ['Café', 'Café'.normalize('NFD')]
+    const { projectId } = await writeNoteRows(db, [
+      { path: 'a.md', type: short, links: ['b.md'] },
+      { path: 'b.md', type: long, links: ['a.md'] },
+      { path: 'c.md' },
+    ])
+    for (const note_type of [short, long]) {
+      const graph = await collect(graphText(db, graphQueryOf(projectId, { note_type })))
+      assert.deepEqual([graph.nodes.length, graph.edges.length], [2, 2])
+    }
   })
 
   test('in pages is the whole graph, each edge with its source', async () => {
     const db = await open()
     const rows = PATHS.map((path, n) => ({ path, type: n % 3 === 0 ? 'odd' : 'note', links: ['a.md', 'a/b.md'] }))
     const { projectId } = await writeNoteRows(db, rows)
-    for (const typeKey of [null, 'note', 'odd']) {
-      const whole = await collect(graphText(db, { projectId, ...WHOLE, typeKey }))
+    for (const typeKeys of [null, ['note'], ['odd']]) {
+      const whole = await collect(graphText(db, { projectId, ...WHOLE, typeKeys }))
       for (const limit of [1, 2, 3, 9, 10, 11]) {
         const all = { nodes: [] as unknown[], edges: [] as unknown[] }
         let after: string | null = null
         do {
-          const page = await collect(graphText(db, { projectId, ...WHOLE, typeKey, limit, after }, TINY))
+          const page = await collect(graphText(db, { projectId, ...WHOLE, typeKeys, limit, after }, TINY))
           assert.ok(page.nodes.length <= limit)
           all.nodes.push(...page.nodes)
           all.edges.push(...page.edges)

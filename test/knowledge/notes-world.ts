@@ -156,7 +156,7 @@ async function resolvedSeen(
 }
 
 async function graphOf(reader: Reader, project: Project): Promise<string> {
-  const query = { projectId: project.id, typeKey: null, folder: null, limit: null, after: null }
+  const query = { projectId: project.id, typeKeys: null, folder: null, limit: null, after: null }
   const chunks: Uint8Array[] = []
   for await (const chunk of graphText(reader, query)) chunks.push(Buffer.from(chunk as string))
   return Buffer.concat(chunks).toString()

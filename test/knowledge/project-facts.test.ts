@@ -18,6 +18,17 @@ eachDatabase('the facts of projects', ({ open }) => {
     assert.equal(facts.observations, 10_500)
   })
 
+  test('count a type once that earlier versions kept in two Unicode forms', async () => {
+    const db = await open()
+    const types = ['café', 'café'.normalize('NFD')]
+    const { projectId } = await writeNoteRows(
+      db,
+      types.map((type) => ({ path: `${type.length}.md`, type })),
+    )
+    const facts = await db.read((snapshot) => projectFacts(snapshot, projectId, 0))
+    assert.deepEqual(facts.noteTypes, { café: 2 })
+  })
+
   test('are counted two at a time, and not for who has gone, or may not see them when it is their turn', async () => {
     const db = await open({ poolSize: 7 })
     const { projectId } = await writeNoteRows(db, [{ path: 'a.md' }])

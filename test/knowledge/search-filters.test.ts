@@ -23,6 +23,27 @@ eachServer('filters by frontmatter', (notes) => {
     assert.deepEqual(await found({ type: 'note' }), ['Other'])
     assert.deepEqual(await found({ type: ['note', 'meeting_note'] }), [])
   })
+
+  test('a type is the same in every Unicode form, also for the graph and in the figures of a project', async () => {
+    const project = await notes().project('Forms of types')
+    // The last one is what keyboards of Vietnamese on Windows make of it.
+    const forms = ['Mườn', 'Mườn'.normalize('NFD'), 'M\u01b0\u01a1\u0300n']
+    assert.equal(new Set(forms).size, 3)
+    for (const [at, type] of forms.entries()) {
+      await project.create({ title: `N${at}`, content: '[[N0]]', note_type: type })
+      await project.create({ title: `T${at}`, content: `---\ntype: ${type}\n---\n\nText.\n` })
+    }
+    await project.create({ title: 'Other' })
+    const base = `/v2/${project.projectId}/knowledge/graph?note_type=`
+    for (const type of forms) {
+      assert.equal((await search(project, { entity_types: ['entity'], note_types: [type] })).total, 6)
+      const { body } = await project.api.get(base + encodeURIComponent(type), 200)
+      assert.deepEqual([body.nodes.length, body.edges.length], [6, 3], escape(type))
+    }
+    const { body } = await project.api.get(`/v2/projects/${project.projectId}/info`, 200)
+    assert.deepEqual(body.statistics.note_types, { mườn: 6, note: 1 })
+  })
+
   test('values that are one number to JavaScript are told apart: long identifiers, and tags such as 3.10 and 3.1', async () => {
     const project = await notes().project('Identifiers')
     for (const [title, id, tag] of [

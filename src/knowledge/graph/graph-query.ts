@@ -1,7 +1,8 @@
 import type { Static } from 'typebox'
 import { AppError } from '../../platform/errors/app-error.ts'
+import { typeKeys } from '../search/filter/metadata-values.ts'
+import { unicodeForms } from '../search/words/unicode-forms.ts'
 import { dropUnstorable } from '../text/clean-text.ts'
-import { canonicalType } from '../text/frontmatter/note-metadata.ts'
 import { cleanExistingDirectory } from '../text/name/path.ts'
 import { decodePathCursor } from './path-cursor.ts'
 import type { GraphFilters, OrphanFilters } from './schema-graph.ts'
@@ -18,8 +19,13 @@ export function graphQueryOf(projectId: number, filters: Static<typeof GraphFilt
   if (cursor !== null && folder !== null && !cursor.path.startsWith(`${folder}/`)) {
     throw new AppError('invalid_argument', 'The cursor belongs to another directory: begin again without it')
   }
-  const typeKey = type === undefined ? null : canonicalType(dropUnstorable(type))
-  return { projectId, typeKey, folder, limit, after: cursor?.path ?? null }
+  const keys = type === undefined ? null : allTypeKeys(dropUnstorable(type))
+  return { projectId, typeKeys: keys, folder, limit, after: cursor?.path ?? null }
+}
+
+/** Notes that an earlier version wrote have the key in the Unicode form in which their type was typed. */
+function allTypeKeys(type: string): string[] {
+  return [...new Set(typeKeys(type).flatMap(unicodeForms))]
 }
 
 export function orphansQueryOf(projectId: number, filters: Static<typeof OrphanFilters>): OrphansQuery {

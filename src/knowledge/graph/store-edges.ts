@@ -7,6 +7,7 @@ import type { Chunk } from '../snapshot/snapshot-stream.ts'
 import { folderBounds } from '../text/name/path.ts'
 import {
   byConditions,
+  isOfType,
   type JsonRows,
   joined,
   type Parameter,
@@ -19,15 +20,15 @@ import type { PathRange } from './store-paths.ts'
 
 export interface EdgesQuery extends PathRange {
   projectId: number
-  /** Both ends have it. */
-  typeKey: string | null
+  /** Both ends have one of them. */
+  typeKeys: readonly string[] | null
   /** Both ends are in it. */
   folder: string | null
 }
 
 interface Input extends PathRange {
   projectId: number
-  typeKey: string | null
+  typeKeys: string
   lower: string
   upper: string
   limit: number
@@ -43,7 +44,7 @@ function edges(p: Parameter<Input>, engine: Engine, hasType: boolean, hasFolder:
     where source.project_id = ${p('projectId')}
       and source.file_path > ${p('after')} and source.file_path <= ${p('upto')}
       and r.to_id is not null and r.is_repeat = 0 and target.project_id = source.project_id
-      ${hasType ? sql`and source.type_key = ${p('typeKey')} and target.type_key = ${p('typeKey')}` : sql``}
+      ${hasType ? sql`and ${isOfType(engine, 'source.type_key', p('typeKeys'))} and ${isOfType(engine, 'target.type_key', p('typeKeys'))}` : sql``}
       ${hasFolder ? sql`and target.file_path > ${p('lower')} and target.file_path < ${p('upper')}` : sql``}
     order by source.file_path, r.position`
 }
@@ -64,13 +65,13 @@ const rows = byConditions((hasType, hasFolder) =>
 )
 
 function inputOf(query: EdgesQuery, limit: number): Input {
-  const { projectId, after, upto, typeKey, folder } = query
-  return { projectId, after, upto, typeKey, limit, ...folderBounds(folder ?? '') }
+  const { projectId, after, upto, typeKeys, folder } = query
+  return { projectId, after, upto, typeKeys: JSON.stringify(typeKeys), limit, ...folderBounds(folder ?? '') }
 }
 
 /** At most `limit` edges from the notes of a range, in the order of their sources' paths and of the text. */
 export async function edgesOf(reader: Reader, query: EdgesQuery, limit: number): Promise<JsonRows> {
-  const [row] = await reader.run(rows(query.typeKey !== null, query.folder !== null), inputOf(query, limit))
+  const [row] = await reader.run(rows(query.typeKeys !== null, query.folder !== null), inputOf(query, limit))
   return rowsOf(row)
 }
 
@@ -90,11 +91,11 @@ const nth = byConditions((hasType, hasFolder) =>
 
 /** Where the edge number `n` stands, from 1. */
 export async function placeOfEdge(reader: Reader, query: EdgesQuery, n: number): Promise<EdgePlace | undefined> {
-  const [place] = await reader.run(nth(query.typeKey !== null, query.folder !== null), inputOf(query, n - 1))
+  const [place] = await reader.run(nth(query.typeKeys !== null, query.folder !== null), inputOf(query, n - 1))
   return place
 }
 
-type RestInput = Pick<Input, 'typeKey' | 'lower' | 'upper' | 'limit'> & Omit<EdgePlace, 'file_path'>
+type RestInput = Pick<Input, 'typeKeys' | 'lower' | 'upper' | 'limit'> & Omit<EdgePlace, 'file_path'>
 
 const rest = byConditions((hasType, hasFolder) =>
   statement<RestInput, RawJsonRows & { position: number | null }>(
@@ -106,7 +107,7 @@ const rest = byConditions((hasType, hasFolder) =>
         inner join notes as target on target.id = r.to_id
         where source.id = ${p('from_id')} and r.position > ${p('position')}
           and r.to_id is not null and r.is_repeat = 0 and target.project_id = source.project_id
-          ${hasType ? sql`and target.type_key = ${p('typeKey')}` : sql``}
+          ${hasType ? sql`and ${isOfType(engine, 'target.type_key', p('typeKeys'))}` : sql``}
           ${hasFolder ? sql`and target.file_path > ${p('lower')} and target.file_path < ${p('upper')}` : sql``}
         order by r.position limit ${p('limit')}
       ) as rows`,
@@ -120,11 +121,11 @@ export async function* edgesBehind(
   { from_id, position }: EdgePlace,
   size: number,
 ): AsyncGenerator<Chunk> {
-  const { typeKey, lower, upper } = inputOf(query, size)
-  const next = rest(typeKey !== null, query.folder !== null)
+  const { typeKeys, lower, upper } = inputOf(query, size)
+  const next = rest(query.typeKeys !== null, query.folder !== null)
   let at: number | null = position
   while (at !== null) {
-    const input: RestInput = { from_id, position: at, typeKey, lower, upper, limit: size }
+    const input: RestInput = { from_id, position: at, typeKeys, lower, upper, limit: size }
     const [row] = await reader.run(next, input)
     yield rowsOf(row).text
     at = row?.count === size ? row.position : null

@@ -27,6 +27,13 @@ export function quoted(engine: Engine, column: string): RawBuilder<string> {
   return engine === 'sqlite' ? sql`json_quote(${text})` : sql`to_json(${text})::text`
 }
 
+/** Whether a column is one of the texts of a JSON array. Notes come by their paths, so no index of types is wanted. */
+export function isOfType(engine: Engine, column: string, typeKeys: string): RawBuilder<boolean> {
+  return engine === 'sqlite'
+    ? sql`+${sql.ref(column)} in (select value from json_each(${typeKeys}))`
+    : sql`${sql.ref(column)} = any(array(select json_array_elements_text(${typeKeys}::json)))`
+}
+
 /** Of the subquery `rows`, in which `row` is the text and `place` the order. */
 export function joined(engine: Engine): RawBuilder<string> {
   // SQLite keeps the order of a subquery that has a limit; asked for it, it would sort once more.

@@ -8,8 +8,8 @@ import { type PathRange, pathRanges } from './store-paths.ts'
 
 export interface GraphQuery {
   projectId: number
-  /** Canonical; null for all. */
-  typeKey: string | null
+  /** Canonical, in every Unicode form; null for all. */
+  typeKeys: readonly string[] | null
   folder: string | null
   /** Null for the whole graph; else so many nodes and `next_cursor`. */
   limit: number | null

@@ -25,7 +25,7 @@ export async function* orphansText(
   let total = 0
   let last: string | null = null
   for await (const range of pathRanges(reader, projectId, { folder: null, after: cursor?.path ?? null, size })) {
-    const query = { projectId, ...range, typeKey: null, isOrphan: true }
+    const query = { projectId, ...range, typeKeys: null, isOrphan: true }
     if (left === 0) {
       total += await countNodes(reader, query)
       yield ''

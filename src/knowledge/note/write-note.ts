@@ -23,6 +23,7 @@ import {
   replaceSearchRows,
   type SearchableNote,
 } from '../search/index/store-search-rows.ts'
+import { composed } from '../search/words/unicode-forms.ts'
 import type { KnowledgeSettings } from '../settings.ts'
 import type { NoteChange } from '../tables.ts'
 import { readBody } from '../text/body/parse-body.ts'
@@ -205,7 +206,7 @@ function columnsOf(state: NoteState) {
   return {
     title: state.title,
     note_type: state.noteType,
-    type_key: canonicalType(state.noteType),
+    type_key: composed(canonicalType(state.noteType)),
     permalink: state.permalink,
     file_path: state.filePath,
     metadata: JSON.stringify(answerMetadata(state.metadata)),

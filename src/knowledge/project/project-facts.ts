@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Reader } from '../../platform/storage/database.ts'
 import { together } from '../note/together.ts'
+import { composed } from '../search/words/unicode-forms.ts'
 import { Months } from './months.ts'
 import {
   type FactNote,
@@ -77,12 +78,12 @@ class Counting {
     const incoming = new Map<number, number>()
     for (const { note_id, category, amount } of await reader.run(observationFacts, { ids })) {
       raise(observations, note_id, amount)
-      raise(this.#categories, category, amount)
+      raise(this.#categories, composed(category), amount)
       totals.observations += amount
     }
     for (const { from_id, relation_type, amount, unresolved } of await reader.run(outgoingFacts, { ids })) {
       raise(outgoing, from_id, amount)
-      raise(this.#relationTypes, relation_type, amount)
+      raise(this.#relationTypes, composed(relation_type), amount)
       totals.relations += amount
       totals.unresolved += unresolved
     }
@@ -92,7 +93,7 @@ class Counting {
       const relations = outgoing.get(id) ?? 0
       const connections = relations + (incoming.get(id) ?? 0)
       totals.notes++
-      raise(this.#types, type_key, 1)
+      raise(this.#types, composed(type_key), 1)
       this.#months.add(created_at, { notes: 1, observations: observations.get(id) ?? 0, relations })
       if (connections === 0) totals.isolated++
       else this.#mostConnected.push({ note, relations: connections })
