@@ -192,6 +192,36 @@ eachDatabase('backlinks', ({ open }) => {
     }
   })
 
+  test('a title is mentioned in whatever Unicode form it and the text are typed, and not by other accents', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const titles = ['Café Noir', '한국어 문서', 'Ångström', 'Người Việt', 'Один ёж', '≠ sign']
+    const all = `See ${titles.join(', ')}.`
+    const decomposed = all.normalize('NFD')
+    // Keyboards of Vietnamese on Windows compose only a part.
+    const partly = decomposed.replaceAll('o\u031b', 'ơ').replaceAll('e\u0323\u0302', 'ê\u0323')
+    const swapped = decomposed.replaceAll('\u031b\u0300', '\u0300\u031b').replaceAll('\u0323\u0302', '\u0302\u0323')
+    const written = { all, decomposed, partly, swapped, upper: all.toUpperCase().normalize('NFD') }
+    assert.equal(new Set(Object.values(written)).size, 5)
+    for (let left = 45; left > 0; left--) {
+      await notes.add({ path: `o${left}.md`, body: 'cafe noir, angstrom, Один еж, nguoi viet, = sign' })
+    }
+    for (const [name, body] of Object.entries(written)) await notes.add({ path: `${name}.md`, body })
+    for (const [at, title] of titles.entries()) {
+      for (const form of ['NFC', 'NFD'] as const) {
+        const target = await notes.add({ path: `${form}/${at}.md`, title: title.normalize(form), body: 'nothing' })
+        await notes.searchIndex.caughtUp()
+        const { mentions } = await backlinksOf(notes.db, notes.project, target, { page: 1, pageSize: 10 })
+        const found = mentions.map(({ note }) => note.file_path)
+        assert.deepEqual(
+          found,
+          Object.keys(written).map((name) => `${name}.md`),
+          `${title} ${form}`,
+        )
+        assert.ok(mentions[0]?.snippet.normalize().includes(title), title)
+      }
+    }
+  })
+
   test('SQLite is asked for each word of a title once, and everybody has a turn behind each long text', async () => {
     const notes = await LinkedNotes.open(await open())
     const title = 'The lord of the rings of the lord'

@@ -50,6 +50,15 @@ test('a phrase is found whatever its case and blanks, but not inside of words', 
   assert.equal(findPhrase('anything', ' '), null)
 })
 
+test('a phrase is found in whatever Unicode form it and the text are, and not inside of words there', () => {
+  const [short, long] = ['Café 한국', 'Café 한국'.normalize('NFD')]
+  for (const phrase of [short, long]) {
+    for (const text of [short, long]) assert.ok(findPhrase(`In (${text})`, phrase) !== null)
+    assert.equal(findPhrase(`Un${long}`, phrase), null)
+  }
+  assert.equal(findPhrase('Café'.normalize('NFD'), 'Cafe'), null)
+})
+
 test('a phrase stands in the text as it is written, also where lower case is longer', () => {
   const found = findPhrase('İyi! In İSTANBUL a Cold Brew.', 'cold brew')
   assert.deepEqual(found, { text: 'İyi! In İSTANBUL a Cold Brew.', at: 19, length: 9 })

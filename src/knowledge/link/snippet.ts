@@ -1,4 +1,5 @@
 import { occurrencesOf } from '../text/edit/occurrences.ts'
+import { normalForm } from '../text/normal-form.ts'
 import { readerCharacterAt } from '../text/reader-character.ts'
 import { hasUnspaced } from '../text/unspaced.ts'
 
@@ -26,11 +27,14 @@ export function snippet(text: string, at: number, length: number): string {
 // A single blank needs no other in its place: nearly all are single.
 const BLANKS = /\s{2,}|[^\S ]/g
 
-/** Where a phrase stands in a text, whatever its case and its blanks; null when nowhere, or only inside longer words. */
+/**
+ * Where a phrase stands in a text, whatever its case, blanks and Unicode form; null when nowhere, or only inside longer words. What is
+ * answered of the text is in form C.
+ */
 export function findPhrase(text: string, phrase: string): { text: string; at: number; length: number } | null {
-  const line = text.replace(BLANKS, ' ')
+  const line = normalForm(text, 'NFC').replace(BLANKS, ' ')
   const lower = lowerInPlace(line)
-  const wanted = lowerInPlace(phrase.replace(BLANKS, ' ').trim())
+  const wanted = lowerInPlace(normalForm(phrase, 'NFC').replace(BLANKS, ' ').trim())
   const at = occurrencesOf(lower, wanted).find((start) => isWhole(lower, start, start + wanted.length))
   return at === undefined ? null : { text: line, at, length: wanted.length }
 }

@@ -11,6 +11,7 @@ import { scopeMark } from '../search/index/text-vector.ts'
 import { rowNumber } from '../search/row-number.ts'
 import { indexWords, queryWords } from '../search/words/search-text.ts'
 import { INLINE } from '../text/body/parse-body.ts'
+import { normalForm } from '../text/normal-form.ts'
 import { lowerInPlace } from './snippet.ts'
 import '../tables.ts'
 
@@ -200,17 +201,42 @@ const LONGEST_PATTERN = 50
 // As JavaScript knows them: to PostgreSQL, some are none.
 const BLANKS = String.raw`[\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]+`
 
-/** A pattern for the title, each letter in upper and lower case: what these are to PostgreSQL depends on the database. */
+/** A pattern for the title, each letter in every Unicode form, in upper and lower case: what these are to PostgreSQL depends on the database. */
 function inAnyCase(title: string): string {
-  const letters = Array.from(lowerInPlace(title.trim().replaceAll(/\s+/g, ' ')))
+  const letters = Array.from(lowerInPlace(normalForm(title, 'NFC').trim().replaceAll(/\s+/g, ' ')))
   return letters.slice(0, LONGEST_PATTERN).map(patternOf).join('')
 }
 
 function patternOf(letter: string): string {
   if (letter === ' ') return BLANKS
   const others = (letter.toUpperCase() + (MORE_SPELLINGS[letter] ?? '')).replaceAll(letter, '')
-  if (others !== '') return `[${letter}${others}]`
+  const single = others === '' ? escaped(letter) : `[${letter}${others}]`
+  const longer = Array.from(letter + others).flatMap(decompositions)
+  return longer.length === 0 ? single : `(?:${[single, ...longer].join('|')})`
+}
+
+function escaped(letter: string): string {
   return /[\w\u0080-\u{10ffff}]/u.test(letter) ? letter : `\\${letter}`
+}
+
+/** All that is the same letter in several characters: a part of its marks may be composed, and their order may be another. */
+function decompositions(letter: string): string[] {
+  const [base = '', ...marks] = Array.from(letter.normalize('NFD'))
+  const spellings = new Set<string>()
+  for (const order of ordersOf(marks)) {
+    for (let composed = 0; composed < marks.length; composed++) {
+      const head = (base + order.slice(0, composed).join('')).normalize('NFC')
+      const text = head + order.slice(composed).join('')
+      if (text.normalize('NFC') === letter) spellings.add(escaped(head) + order.slice(composed).join(''))
+    }
+  }
+  return [...spellings]
+}
+
+/** No letter has more than three. */
+function ordersOf(marks: readonly string[]): string[][] {
+  if (marks.length < 2) return [[...marks]]
+  return marks.flatMap((mark, at) => ordersOf(marks.toSpliced(at, 1)).map((rest) => [mark, ...rest]))
 }
 
 /**
