@@ -161,6 +161,7 @@ export const instanceSettings = group(
       default: ['en'],
       minItems: 1,
       maxItems: 200,
+      eachOnce: true,
     }),
     streaming_url: orNull(
       text({

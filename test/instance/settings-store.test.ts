@@ -18,6 +18,18 @@ eachDatabase('settings of the instance', ({ open, openAgain }) => {
     assert.deepEqual([sources.title, sources['contact.email'], sources.domain], ['file', 'stored', 'default'])
   })
 
+  test('a language has one spelling, however the file or a change spells it, and stands in the list once', async () => {
+    const db = await open()
+    const yaml = 'instance: { languages: [DE, pt-br, de, pt_BR] }'
+    const { settings, operator } = await adminWorld(db, { yaml })
+    assert.deepEqual((await settings.get(operator)).languages, ['de', 'pt-BR'])
+    const { languages } = await settings.patch(operator, { languages: ['EN_us', 'zh-hans', 'en-US', 'En'] })
+    assert.deepEqual(languages, ['en-US', 'zh-Hans', 'en'])
+    const events = (await auditOf(db, 'instance_settings')).length
+    assert.deepEqual((await settings.patch(operator, { languages: ['en-us', 'ZH_Hans', 'en'] })).languages, languages)
+    assert.equal((await auditOf(db, 'instance_settings')).length, events)
+  })
+
   test('a key that the environment fixes is refused, and can only be dropped', async () => {
     const db = await open()
     const before = await adminWorld(db)

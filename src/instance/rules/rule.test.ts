@@ -39,6 +39,17 @@ test('translations are kept in the order of their languages, with a hint each', 
   assert.equal(JSON.stringify(rule.translations), '{"de":{"text":"a","hint":"h"},"pt-BR":{"text":"b","hint":""}}')
 })
 
+test('a language has one spelling, and a rule one translation into it', () => {
+  const translations = { ZH_hans_cn: { text: 'c' }, 'pt-br': { text: 'b' }, DE: { text: 'a' } }
+  assert.deepEqual(Object.keys(applyRuleWish(EMPTY, { text: 't', translations }).translations), [
+    'de',
+    'pt-BR',
+    'zh-Hans-CN',
+  ])
+  const twice = { 'pt-BR': { text: 'a' }, pt_br: { text: 'b' } }
+  assert.deepEqual(problemsOf({ text: 't', translations: twice }), ['translations'])
+})
+
 test('what a wish leaves out stays', () => {
   const rule = { text: 'a', hint: 'h', priority: 3, translations: { de: { text: 'x', hint: '' } } }
   assert.deepEqual(applyRuleWish(rule, {}), rule)

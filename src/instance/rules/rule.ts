@@ -1,4 +1,5 @@
 import { LANGUAGE } from '../../platform/config/formats.ts'
+import { compareTexts } from '../../platform/text/compare-texts.ts'
 import { type FieldProblem, refuseProblems, textProblem } from '../invalid.ts'
 import type { Rule } from '../public/instance-data.ts'
 
@@ -25,14 +26,16 @@ export const HIGHEST_PRIORITY = 1_000_000
 
 /** The rule as wished; 422 with everything that is wrong. */
 export function applyRuleWish(rule: Omit<StoredRule, 'id'>, wish: RuleWish): Omit<StoredRule, 'id'> {
+  const translations = Object.entries(wish.translations ?? {}).map(([code, texts]) => [spelled(code), texts] as const)
   const changed = {
     text: wish.text ?? rule.text,
     hint: wish.hint ?? rule.hint,
     priority: wish.priority ?? rule.priority,
-    translations: wish.translations === undefined ? rule.translations : sorted(wish.translations),
+    translations: wish.translations === undefined ? rule.translations : sorted(translations),
   }
   refuseProblems([
     ...textProblems('', changed),
+    repeatedProblem(translations.map(([language]) => language)),
     ...Object.entries(changed.translations).flatMap(([language, texts]) => [
       languageProblem(language),
       ...textProblems(`translations.${language}.`, texts),
@@ -57,14 +60,22 @@ function languageProblem(language: string): FieldProblem | undefined {
   }
 }
 
-function sorted(translations: NonNullable<RuleWish['translations']>): Record<string, RuleText> {
-  const languages = Object.keys(translations).sort()
-  return Object.fromEntries(
-    languages.map((language) => {
-      const { text, hint = '' } = translations[language] as { text: string; hint?: string }
-      return [language, { text, hint }]
-    }),
-  )
+/** What is no code stays as it is, to be refused under that name. */
+function spelled(language: string): string {
+  return LANGUAGE.parse(language) ?? language
+}
+
+function repeatedProblem(languages: readonly string[]): FieldProblem | undefined {
+  const repeated = languages.find((language, index) => languages.indexOf(language) !== index)
+  if (repeated === undefined) return undefined
+  return { field: 'translations', text: `must have each language once, not ${repeated} again`, code: 'ERR_INVALID' }
+}
+
+type Translation = readonly [language: string, texts: { text: string; hint?: string }]
+
+function sorted(translations: readonly Translation[]): Record<string, RuleText> {
+  const ordered = [...translations].sort(([one], [other]) => compareTexts(one, other))
+  return Object.fromEntries(ordered.map(([language, { text, hint = '' }]) => [language, { text, hint }]))
 }
 
 /** The ids in their new order: the rule moves by so many places, not beyond the ends. */

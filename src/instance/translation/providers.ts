@@ -1,13 +1,7 @@
 import type { FetchJson } from '../../platform/outbound/fetch-json.ts'
+import { languageCode } from '../../platform/text/language-code.ts'
 import type { InstanceSettings } from '../settings.ts'
-import {
-  ANY_SOURCE,
-  languageCode,
-  languageCodes,
-  languageMap,
-  type TranslationLanguages,
-  withoutItself,
-} from './languages.ts'
+import { ANY_SOURCE, languageCodes, languageMap, type TranslationLanguages, withoutItself } from './languages.ts'
 
 export type TranslationSettings = InstanceSettings['translation']
 

@@ -7,6 +7,7 @@ import {
   EMAIL,
   HOST,
   isLoopback,
+  LANGUAGE,
   MAILBOX,
   ORIGIN,
   POSTGRES_URL,
@@ -90,6 +91,8 @@ test('a domain is kept in lower case and in its ASCII form', () => {
   assert.equal(DOMAIN.parse('Example.ORG'), 'example.org')
   assert.equal(DOMAIN.parse('にゃん.example'), 'xn--r9j5b5b.example')
   refuses(DOMAIN, ['http://x.org', 'x.org/', 'a b.org', '10.0.0.1', 'x.org:80', '*.org'])
+  assert.deepEqual(['EN', 'pt-br', 'en_US', 'zh-hant-tw'].map(LANGUAGE.parse), ['en', 'pt-BR', 'en-US', 'zh-Hant-TW'])
+  refuses(LANGUAGE, ['', 'e', 'engl', 'en-', 'en US', 'en-US-x-y-z'])
   assert.equal(DOMAIN_AND_PORT.parse('kb.example.org:8443'), 'kb.example.org:8443')
   refuses(DOMAIN_AND_PORT, ['kb.example.org:99999', 'kb.example.org:', ':80'])
 })

@@ -3,6 +3,7 @@
 
 import { isIP } from 'node:net'
 import { domainToASCII } from 'node:url'
+import { languageCode } from '../text/language-code.ts'
 
 export const EMAIL = {
   what: 'an email address',
@@ -46,7 +47,7 @@ export const DOMAIN_AND_PORT = {
 
 export const LANGUAGE = {
   what: 'a language code such as `en` or `pt-BR`',
-  parse: matching(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8}){0,2}$/),
+  parse: (text: string) => (/^[a-z]{2,3}([-_][a-z0-9]{2,8}){0,2}$/i.test(text) ? languageCode(text) : undefined),
 }
 
 export function matching(pattern: RegExp) {

@@ -129,10 +129,12 @@ export function orNull<Inner extends TSchema>(inner: Inner): TUnion<[Inner, Retu
 export interface ListOptions<Raw> extends KeyOptions<Raw> {
   minItems?: number
   maxItems?: number
+  /** What is given again, in whatever spelling, is left out. */
+  eachOnce?: boolean
 }
 
 export function list<Item extends TSchema>(item: Item, options: ListOptions<unknown[]>) {
-  const { minItems = 0, maxItems = 1000 } = options
+  const { minItems = 0, maxItems = 1000, eachOnce = false } = options
   const inner = settingOf(item)
   const setting: ListSetting = {
     kind: 'list',
@@ -141,6 +143,7 @@ export function list<Item extends TSchema>(item: Item, options: ListOptions<unkn
     item: inner,
     minItems,
     maxItems,
+    eachOnce,
   }
   return Type.Array(item, { description: options.description, default: options.default, minItems, maxItems, setting })
 }

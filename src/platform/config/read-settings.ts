@@ -65,7 +65,8 @@ export class SettingsReader {
       return this.#report(path, setting, `must have ${bounds} items, not ${raw.length}`)
     }
     const items = raw.map((item, index) => this.read(setting.item, item, [...path, index]))
-    return items.includes(INVALID) ? INVALID : items
+    if (items.includes(INVALID)) return INVALID
+    return setting.eachOnce ? [...new Set(items)] : items
   }
 
   #readMap(setting: MapSetting, raw: unknown, path: Path): unknown {

@@ -48,6 +48,7 @@ export interface ListSetting extends Described {
   item: Setting
   minItems: number
   maxItems: number
+  eachOnce: boolean
 }
 
 export interface MapSetting extends Described {
