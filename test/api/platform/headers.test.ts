@@ -91,6 +91,32 @@ test('any page may call /api, and sees the headers it needs, also on an error', 
   assert.equal((await fetch(`${platform.url}/v2/x`)).headers.get('access-control-allow-origin'), null)
 })
 
+test('a path that is served is shared across origins however much of it is percent-encoded, or with the host before it', async () => {
+  await using platform = await startPlatform({ routes })
+  const preflight = 'Access-Control-Request-Method: GET\r\n'
+  const ask = async (method: string, target: string, more = '') => {
+    const request = `${method} ${target} HTTP/1.1\r\nHost: x\r\n${more}Connection: close\r\n\r\n`
+    const { status, headers } = parseAnswer(await exchange(platform.port, request))
+    return [status, headers.get('access-control-allow-origin'), headers.get('access-control-allow-methods')]
+  }
+  const methods = 'GET, POST, PUT, PATCH, DELETE, OPTIONS'
+  for (const path of [
+    '/api/v1/instance/text/1',
+    '/%61pi/v1/instance/text/1',
+    '/a%70%69/v%31/instance/t%65xt/1?a=%20',
+  ]) {
+    for (const target of [path, `http://x${path}`]) {
+      assert.deepEqual(await ask('GET', target), [200, '*', undefined], target)
+      assert.deepEqual(await ask('OPTIONS', target, preflight), [204, '*', methods], target)
+    }
+    const refused = path.replace(/1(\?.*)?$/, '1/nothing$1')
+    assert.deepEqual(await ask('GET', refused), [404, '*', undefined])
+    assert.deepEqual(await ask('GET', path, 'Host: y\r\n'), [400, '*', undefined], 'refused before it is routed')
+    assert.deepEqual(await ask('GET', path, 'no header\r\n'), [400, '*', undefined], 'refused by the parser')
+  }
+  assert.deepEqual(await ask('GET', '/%76%32/x'), [404, undefined, undefined])
+})
+
 test('a preflight is answered for every path below /api, without credentials', async () => {
   await using platform = await startPlatform({ routes })
   const headers = {

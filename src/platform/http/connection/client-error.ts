@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream'
 import { AppError } from '../../errors/app-error.ts'
 import { newId } from '../../ids/uuid.ts'
 import { errorAnswer } from '../failure/error-shapes.ts'
-import { pathOf, surfaceOf } from '../surface.ts'
+import { routedPath, surfaceOf } from '../surface.ts'
 import { CORS_HEADERS, isSharedAcrossOrigins, PLAIN_HEADERS } from './header-blocks.ts'
 import { responseOn } from './response-on.ts'
 
@@ -36,7 +36,7 @@ export function answerClientError(error: ParserError, socket: Socket): void {
   if (current?.headersSent) return void socket.destroy()
   // When the head has arrived and the body is late, the request knows its address; else the refused bytes may show it.
   const line = error.rawPacket?.toString('latin1', 0, 4096) ?? ''
-  socket.end(rawAnswer(toClientError(error), pathOf(current?.req.url ?? REQUEST_LINE.exec(line)?.[1] ?? '')))
+  socket.end(rawAnswer(toClientError(error), routedPath(current?.req.url ?? REQUEST_LINE.exec(line)?.[1] ?? '')))
   socket.destroySoon()
 }
 

@@ -5,7 +5,7 @@ import { AppError } from '../../errors/app-error.ts'
 import { JSON_TYPE } from '../answer/send-hook.ts'
 import { errorAnswer } from '../failure/error-shapes.ts'
 import type { HttpSettings, Shortcut } from '../platform.ts'
-import { pathOf, surfaceOf } from '../surface.ts'
+import { routedPath, surfaceOf } from '../surface.ts'
 import type { AccessLog } from './access-log.ts'
 import { refuseTunnel } from './client-error.ts'
 import { CORS_HEADERS, isSharedAcrossOrigins, PLAIN_HEADERS } from './header-blocks.ts'
@@ -35,15 +35,10 @@ export function createNodeServer(
   function answer(request: HttpRequest, response: HttpResponse<HttpRequest>): void {
     const requestId = requestIdFor(request.headers['x-request-id'])
     request.requestId = requestId
+    const refusal = isUsual(request, maxUrlLength) ? null : refusalOf(request, maxUrlLength)
     const url = request.url as string
-    response.begin(requestId, accessLog, isSharedAcrossOrigins(url) ? CORS_HEADERS : PLAIN_HEADERS)
+    response.begin(requestId, accessLog, isSharedAcrossOrigins(routedPath(url)) ? CORS_HEADERS : PLAIN_HEADERS)
     response.unreadMs = settings.unread_timeout
-    const isUsual =
-      url.charCodeAt(0) === SLASH &&
-      url.length <= maxUrlLength &&
-      countHosts(request) === 1 &&
-      !hasUnknownCoding(request)
-    const refusal = isUsual ? null : refusalOf(request, maxUrlLength)
     const shortcut = shortcuts.get(url)
     if (refusal !== null) answerEarly(refusal, response, noRoute)
     else if (shortcut === undefined || !isReading(request) || !shortcut(request, response)) handle(request, response)
@@ -82,6 +77,13 @@ export function createNodeServer(
 }
 
 const SLASH = 0x2f
+
+function isUsual(request: HttpRequest, maxUrlLength: number): boolean {
+  const url = request.url as string
+  return (
+    url.charCodeAt(0) === SLASH && url.length <= maxUrlLength && countHosts(request) === 1 && !hasUnknownCoding(request)
+  )
+}
 
 /**
  * Nothing moves while a long poll waits, and the caller who sent all of it can do nothing about that: its end is for the
@@ -150,7 +152,7 @@ function refusalOf(request: HttpRequest, maxUrlLength: number): AppError | null 
 
 function answerEarly(error: AppError, response: HttpResponse, label: RouteLabel): void {
   response.label = label
-  const surface = surfaceOf(pathOf(response.req.url as string))
+  const surface = surfaceOf(routedPath(response.req.url as string))
   const { status, headers, body } = errorAnswer(surface, error, response.requestId)
   const text = JSON.stringify(body)
   response.writeHead(status, {
