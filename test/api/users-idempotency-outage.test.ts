@@ -64,3 +64,32 @@ test('whoever was invited is not invited once more by a repeat, though nobody wa
   const listed = await admin.get(`/api/v2/user_invitations?filter[user]=${id}`, 200)
   assert.deepEqual(listed.body.data, body.data)
 })
+
+test('a key or token is made once for an Idempotency-Key, though nobody was told of it, and its repeat shows no secret', {
+  skip: unavailable !== null && `PostgreSQL: ${unavailable}`,
+}, async () => {
+  await using behind = await startBehindProxy()
+  const admin = client(behind.server)
+  const robot = { type: 'users', attributes: { email: 'robot@example.org' } }
+  const { id } = (await admin.post('/api/v2/service_accounts', 201, { body: { data: robot } })).body.data
+  const expires_at = new Date(Date.now() + 3_600_000).toISOString()
+  for (const [path, type, table, more] of [
+    ['api_keys', 'api_keys', 'api_keys', {}],
+    ['current_user/application_keys', 'application_keys', 'application_keys', {}],
+    [`service_accounts/${id}/application_keys`, 'application_keys', 'application_keys', {}],
+    ['personal_access_tokens', 'personal_access_tokens', 'access_tokens', { expires_at }],
+  ] as const) {
+    const data = { type, attributes: { name: 'made once', ...more } }
+    const request = { body: { data }, headers: { 'idempotency-key': 'once' } }
+    behind.loseCommitBehind(`into "${table}"`)
+    await admin.post(`/api/v2/${path}`, 503, request)
+    const { body, headers } = await admin.post(`/api/v2/${path}`, 201, request)
+    assert.equal(headers.get('idempotent-replayed'), 'true', path)
+    assert.equal(body.data.attributes.key, '')
+    const found = (await admin.get(`/api/v2/${path}?filter=made+once`, 200)).body.data
+    assert.deepEqual(
+      found.map((one: { id: string }) => one.id),
+      [body.data.id],
+    )
+  }
+})

@@ -38,6 +38,9 @@ export interface NewToken extends NewKey {
   expiresAt: Micros
 }
 
+/** Part of the transaction that makes it. */
+type AlsoInMaking<T> = (tx: Transaction, made: T) => Promise<void>
+
 /** The resource and, this once, its secret. */
 export type Minted<T> = T & { plain: string }
 
@@ -59,7 +62,12 @@ export class CredentialService {
     this.#options = options
   }
 
-  async createToken(principal: Principal, input: NewToken, client?: ClientInfo): Promise<Minted<AccessToken>> {
+  async createToken(
+    principal: Principal,
+    input: NewToken,
+    client?: ClientInfo,
+    also?: AlsoInMaking<AccessToken>,
+  ): Promise<Minted<AccessToken>> {
     const now = this.#options.clock.now()
     const secret = mintAccessToken()
     const token = newAccessToken({ ...parseKey(input), now }, parseExpiry(input.expiresAt, now), secret)
@@ -67,6 +75,7 @@ export class CredentialService {
       await judgeNewKey(tx, principal, token)
       await insertAccessToken(tx, token, secret)
       await auditChange(tx, principal, created('token.created', 'personal_access_tokens', token), client)
+      await also?.(tx, token)
     })
     return { ...token, plain: secret.plain }
   }
@@ -75,17 +84,29 @@ export class CredentialService {
     principal: Principal,
     input: NewKey,
     client?: ClientInfo,
+    also?: AlsoInMaking<ApplicationKey>,
   ): Promise<Minted<ApplicationKey>> {
     const secret = mintApplicationKey()
     const key = newApplicationKey({ ...parseKey(input), now: this.#options.clock.now() }, secret)
-    await this.#options.db.write((tx) => storeApplicationKey(tx, principal, key, secret, client))
+    await this.#options.db.write(async (tx) => {
+      await storeApplicationKey(tx, principal, key, secret, client)
+      await also?.(tx, key)
+    })
     return { ...key, plain: secret.plain }
   }
 
-  async createApiKey(principal: Principal, input: { name: string }, client?: ClientInfo): Promise<Minted<ApiKey>> {
+  async createApiKey(
+    principal: Principal,
+    input: { name: string },
+    client?: ClientInfo,
+    also?: AlsoInMaking<ApiKey>,
+  ): Promise<Minted<ApiKey>> {
     const secret = mintApiKey()
     const key = this.#newApiKey(principal, parseLabel(input.name), secret)
-    await this.#options.db.write((tx) => storeApiKey(tx, principal, key, secret, client))
+    await this.#options.db.write(async (tx) => {
+      await storeApiKey(tx, principal, key, secret, client)
+      await also?.(tx, key)
+    })
     return { ...key, plain: secret.plain }
   }
 

@@ -10,6 +10,7 @@ import { pageMeta } from '../wire.ts'
 import { ApiKeyService } from './api-key-service.ts'
 import type { ApiKeySort } from './credential.ts'
 import { CredentialService } from './credential-service.ts'
+import { keepMadeKey } from './keep-made-key.ts'
 import {
   ApiKeyCreateBody,
   ApiKeyListQuery,
@@ -57,7 +58,12 @@ export function apiKeyRoutes(server: FastifyInstance, deps: UsersDeps): void {
     schema: { body: ApiKeyCreateBody, response: { 201: apiKeySchemas.minted } },
     async handler(request, reply) {
       const { name } = request.body.data.attributes
-      const key = await credentials.createApiKey(callerOf(request), { name }, clientOf(request))
+      const key = await credentials.createApiKey(
+        callerOf(request),
+        { name },
+        clientOf(request),
+        keepMadeKey(request, apiKeyToWire),
+      )
       return reply.code(201).send({ data: withSecret(apiKeyToWire(key), key.plain) })
     },
   })

@@ -7,6 +7,7 @@ import { pathId } from '../../platform/http/route/path-id.ts'
 import type { UsersDeps } from '../deps.ts'
 import { requireServiceAccount } from '../look-up.ts'
 import { CredentialService } from './credential-service.ts'
+import { keepMadeKey } from './keep-made-key.ts'
 import { OwnedKeyService } from './owned-key-service.ts'
 import { type KeyPlace, ownedKeyRoutes, ownKeys } from './routes-owned-keys.ts'
 import {
@@ -62,6 +63,7 @@ export function applicationKeyRoutes(server: FastifyInstance, deps: UsersDeps): 
           callerOf(request),
           { userId, name, scopes },
           clientOf(request),
+          keepMadeKey(request, applicationKeyToWire),
         )
         return reply.code(201).send({ data: withSecret(applicationKeyToWire(key), key.plain) })
       },

@@ -5,6 +5,7 @@ import { clientOf } from '../../platform/http/entry/client-of.ts'
 import { operation } from '../../platform/http/operation.ts'
 import type { UsersDeps } from '../deps.ts'
 import { CredentialService } from './credential-service.ts'
+import { keepMadeKey } from './keep-made-key.ts'
 import { OwnedKeyService } from './owned-key-service.ts'
 import { ownedKeyRoutes, ownKeys } from './routes-owned-keys.ts'
 import {
@@ -50,7 +51,12 @@ export function tokenRoutes(server: FastifyInstance, deps: UsersDeps): void {
       const { name, scopes = null, expires_at: expiry } = request.body.data.attributes
       const expiresAt = Date.parse(expiry) * MICROS_PER_MS
       const input = { userId: await ownKeys(request), name, scopes, expiresAt }
-      const token = await credentials.createToken(callerOf(request), input, clientOf(request))
+      const token = await credentials.createToken(
+        callerOf(request),
+        input,
+        clientOf(request),
+        keepMadeKey(request, tokenToWire),
+      )
       return reply.code(201).send({ data: withSecret(tokenToWire(token), token.plain) })
     },
   })
