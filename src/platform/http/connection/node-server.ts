@@ -28,8 +28,14 @@ export function createNodeServer(
 
   const pipelined = new PipelinedRequests()
 
+  const isFollowed = (socket: Socket) => pipelined.isWaitingOn(socket)
+
   function onRequest(request: HttpRequest, response: HttpResponse<HttpRequest>): void {
-    pipelined.inTurn(request, response, () => answer(request, response))
+    pipelined.inTurn(request, response, () => {
+      // An answer may end its connection then: what came in the same piece is to be known before.
+      if (accessLog.isClosing()) setImmediate(answer, request, response)
+      else answer(request, response)
+    })
   }
 
   function answer(request: HttpRequest, response: HttpResponse<HttpRequest>): void {
@@ -39,6 +45,7 @@ export function createNodeServer(
     const url = request.url as string
     response.begin(requestId, accessLog, isSharedAcrossOrigins(routedPath(url)) ? CORS_HEADERS : PLAIN_HEADERS)
     response.unreadMs = settings.unread_timeout
+    response.isFollowed = isFollowed
     const shortcut = shortcuts.get(url)
     if (refusal !== null) answerEarly(refusal, response, noRoute)
     else if (shortcut === undefined || !isReading(request) || !shortcut(request, response)) handle(request, response)

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 
 // Some 4 KB each.
 const MOST_WAITING = 20_000
@@ -11,6 +12,7 @@ const MOST_WAITING = 20_000
  */
 export class PipelinedRequests {
   readonly #most: number
+  readonly #waitingOn = new WeakMap<Socket, number>()
   #waiting = 0
 
   constructor(most = MOST_WAITING) {
@@ -21,6 +23,11 @@ export class PipelinedRequests {
     return this.#waiting
   }
 
+  /** Whether one waits behind the request that is being answered on the connection. */
+  isWaitingOn(socket: Socket): boolean {
+    return (this.#waitingOn.get(socket) ?? 0) > 0
+  }
+
   /** Answers at once where nothing is before it. */
   inTurn(request: IncomingMessage, response: ServerResponse, answer: () => void): void {
     if (response.socket !== null) answer()
@@ -29,10 +36,9 @@ export class PipelinedRequests {
   }
 
   #wait(request: IncomingMessage, response: ServerResponse, answer: () => void): void {
-    const leave = () => {
-      this.#waiting--
-    }
-    this.#waiting++
+    const { socket } = request
+    const leave = () => this.#count(socket, -1)
+    this.#count(socket, 1)
     // The connection ended.
     request.once('close', leave)
     response.once('socket', () => {
@@ -40,5 +46,10 @@ export class PipelinedRequests {
       leave()
       answer()
     })
+  }
+
+  #count(socket: Socket, one: 1 | -1): void {
+    this.#waiting += one
+    this.#waitingOn.set(socket, (this.#waitingOn.get(socket) ?? 0) + one)
   }
 }

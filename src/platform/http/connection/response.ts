@@ -1,4 +1,5 @@
 import { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { PLAIN_HEADERS } from './header-blocks.ts'
 
 /** What log and metrics call a route: its pattern, never the path that was asked for. */
@@ -12,9 +13,12 @@ export interface RouteLabel {
 export interface RequestRecorder {
   now(): number
   record(response: HttpResponse, status: number, startedMs: number): void
-  /** Whether connections should end with the response that is being written. */
+  /** Whether connections should end with the last response on them. */
   isClosing(): boolean
 }
+
+/** Whether another request on the connection has arrived by now. */
+type IsFollowed = (socket: Socket) => boolean
 
 // Smaller answers fit into what is kept of every connection anyway.
 const LARGE_BYTES = 1024 * 1024
@@ -36,6 +40,7 @@ export class HttpResponse<Request extends IncomingMessage = IncomingMessage> ext
   recorder: RequestRecorder | null = null
   /** How long a caller may take nothing of a large answer, in milliseconds; 0 for ever. */
   unreadMs = 0
+  isFollowed: IsFollowed = () => false
   #startedMs = 0
   #isRecorded = false
 
@@ -54,10 +59,15 @@ export class HttpResponse<Request extends IncomingMessage = IncomingMessage> ext
   // NOTE Not part of Node's public interface, yet the same since Node 0.x: it turns the status line and the headers
   // into text. test/api/platform/headers.test.ts fails when a later Node no longer calls it.
   _storeHeader(statusLine: string, headers: unknown): void {
-    if (this.recorder?.isClosing()) this.shouldKeepAlive = false
+    if (this.recorder?.isClosing() && !this.isFollowed(this.req.socket)) this.shouldKeepAlive = false
     const shared = `${statusLine}${this.headerBlock}x-request-id: ${this.requestId}\r\n`
     // @ts-expect-error see above
     super._storeHeader(shared, headers)
+  }
+
+  /** While the server stops, the framework ends each connection with the next answer, also where more requests have arrived there. */
+  override setHeader(name: string, value: number | string | readonly string[]): this {
+    return name === 'Connection' && this.recorder?.isClosing() ? this : super.setHeader(name, value)
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: four overloads, all handed on as they came

@@ -66,7 +66,8 @@ function drain({ clock }: HttpPlatform, request: FastifyRequest, reply: FastifyR
   const { raw } = request
   const { socket } = raw
   const isLeft = !raw.complete && !raw.destroyed && socket !== undefined
-  reply.removeHeader('connection')
+  // Only where it is: Node would say nothing about a connection that ends for another reason.
+  if (reply.hasHeader('connection')) reply.removeHeader('connection')
   if (!isLeft) return
   if (!reply.raw.shouldKeepAlive) closeAfterBody(request, reply)
   answeredEarly.add(socket)
