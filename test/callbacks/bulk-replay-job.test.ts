@@ -9,6 +9,7 @@ import { eachDatabase } from '../support/each-database.ts'
 import { type Receiver, startReceiver } from '../support/receivers/receiver.ts'
 import { DeliveryWorld, type StartOptions } from './delivery-world.ts'
 import { ReplayWorld } from './replay-world.ts'
+import { startMany } from './store-world.ts'
 
 const isClosed = ({ closedAt }: { closedAt: number | null }) => closedAt !== null
 
@@ -96,6 +97,22 @@ eachDatabase('the job of a bulk replay', (context) => {
     assert.deepEqual(await it.bulk.jobs.statistics().then((kinds) => kinds.filter(({ kind }) => /bulk/.test(kind))), [])
   })
 
+  test('forgets many that wait in a namespace that was deleted a part at a time', async () => {
+    await using receiver = await refusing()
+    const db = await context.open()
+    await using it = await open(db)
+    await close(it.world, ['a'], receiver.url)
+    const jobId = await it.bulk.start()
+    const waiting = Array.from({ length: 1_050 }, (_, n) => 1_000 + n)
+    await db.write((tx) => insertWaiting(tx, jobId as ReplayId, waiting))
+    const { namespaces, operator } = it.world.namespace
+    await namespaces.delete(operator, { name: 'default' })
+    await it.bulk.step()
+    assert.deepEqual([(await it.bulk.waiting()).length, (await replaysOf(db))[0]?.isFinished], [50, false])
+    await it.bulk.step()
+    assert.deepEqual([await it.bulk.waiting(), await replaysOf(db)], [[], [{ started: 0, isFinished: true }]])
+  })
+
   test('counts callbacks that cannot be decrypted as failed, and goes on', async () => {
     await using receiver = await refusing()
     const db = await context.open()
@@ -176,6 +193,35 @@ eachDatabase('the job of a bulk replay', (context) => {
     assert.equal((await it.bulk.progress(jobId)).done, false)
     await it.bulk.later(200)
     assert.deepEqual(await it.bulk.progress(jobId), { matched: 1, started: 0, failed: 1, done: true })
+    assert.deepEqual(await it.bulk.waiting(), [])
+  })
+
+  test('gives many up a part at a time, so that nobody waits for all of them', async () => {
+    await using receiver = await refusing()
+    const db = await context.open()
+    await using it = await open(db)
+    await close(it.world, ['busy'], receiver.url)
+    await it.world.start('busy', receiver.url, { delaySeconds: 1_000_000 })
+    const { namespaceId } = await it.world.find('busy')
+    const jobId = await it.bulk.start(`ExecutionStatus = 'Failed'`)
+    await it.bulk.step()
+    const far = it.world.namespace.clock.now() + 1_000_000 * MICROS_PER_SECOND
+    const running = await startMany(
+      db,
+      Array.from({ length: 1_050 }, () => ({ namespaceId, at: far })),
+    )
+    await db.write((tx) =>
+      insertWaiting(
+        tx,
+        jobId as ReplayId,
+        running.map(({ runNumber }) => runNumber),
+      ),
+    )
+    await it.bulk.later(4_000)
+    while ((await it.bulk.waiting()).length === 1_051) await it.bulk.step()
+    const { failed, done } = await it.bulk.progress(jobId)
+    assert.deepEqual([failed, done, (await it.bulk.waiting()).length], [1_000, false, 51])
+    assert.deepEqual(await it.bulk.finish(jobId), { matched: 1, started: 0, failed: 1_051, done: true })
     assert.deepEqual(await it.bulk.waiting(), [])
   })
 

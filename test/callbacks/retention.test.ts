@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { insertReplay } from '../../src/callbacks/replay/store-replays.ts'
+import { insertReplay, type ReplayId } from '../../src/callbacks/replay/store-replays.ts'
 import { insertWaiting } from '../../src/callbacks/replay/store-waiting-replays.ts'
 import { purgeRuns, scheduleRunRetention } from '../../src/callbacks/run/retention.ts'
 import { RETENTION_CHUNK } from '../../src/callbacks/run/store-retention.ts'
@@ -10,6 +10,7 @@ import { JobEngine } from '../../src/platform/jobs/job-engine.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { withMember } from '../support/with-member.ts'
 import { type NamespaceWorld, namespaceWorld } from './namespace-world.ts'
 import { FATAL, settlementOf, startMany, store } from './store-world.ts'
 
@@ -34,6 +35,26 @@ eachDatabase('the retention of closed runs', (context) => {
     await store(
       world.db,
       runs.map((run) => settlementOf(run, FATAL, at)),
+    )
+  }
+
+  /** Asked for so many days before now. */
+  function addReplay({ db, clock }: NamespaceWorld, id: ReplayId, namespaceId: string, days: number) {
+    return db.write((tx) =>
+      insertReplay(tx, {
+        id,
+        namespaceId: namespaceId as never,
+        requestId: `${days}`,
+        query: '',
+        searchAttributes: {},
+        closedUntil: 1,
+        runNumberUntil: 1,
+        matched: 1,
+        started: 0,
+        failed: 0,
+        createdAt: clock.now() - days * DAY_MICROS,
+        finishedAt: null,
+      }),
     )
   }
 
@@ -90,6 +111,31 @@ eachDatabase('the retention of closed runs', (context) => {
     assert.equal(await purgeRuns(world), 1)
   })
 
+  test('removes any number of those that waited for a replay that is gone, a chunk at a time', async () => {
+    const world = await open()
+    const [gone, kept] = [newId<'Replay'>(), newId<'Replay'>()]
+    const numbers = Array.from({ length: 2_500 }, (_, n) => n)
+    await world.db.write(async (tx) => {
+      await insertWaiting(tx, gone, numbers)
+      await insertWaiting(tx, kept, [1])
+    })
+    await addReplay(world, kept, await world.make('kept', '2'), 1)
+    const waiting = async () => {
+      const rows = await world.db.query.selectFrom('callback_waiting_replays').select('replay_id').execute()
+      return rows.map((row) => row.replay_id)
+    }
+    const counts = [(await waiting()).length]
+    const write: Database['write'] = async (...work) => {
+      const answer = await world.db.write(...work)
+      counts.push((await waiting()).length)
+      return answer
+    }
+    await purgeRuns({ ...world, db: withMember(world.db, 'write', write) })
+    const most = Math.max(...counts.slice(1).map((count, n) => (counts[n] as number) - count))
+    assert.ok(most <= 1_000, `${most} at once`)
+    assert.deepEqual(await waiting(), [kept])
+  })
+
   test('stops between two chunks when it is told to', async () => {
     const world = await open()
     const id = await world.make('stopped', '1')
@@ -121,25 +167,11 @@ eachDatabase('the retention of closed runs', (context) => {
   test('removes replays as old as that, and those of namespaces that are gone', async () => {
     const world = await open()
     const id = await world.make('replayed', '2')
-    const add = (namespaceId: string, days: number) =>
-      world.db.write(async (tx) => {
-        const replayId = newId<'Replay'>()
-        await insertWaiting(tx, replayId, [1, 2])
-        await insertReplay(tx, {
-          id: replayId,
-          namespaceId: namespaceId as never,
-          requestId: `${days}`,
-          query: '',
-          searchAttributes: {},
-          closedUntil: 1,
-          runNumberUntil: 1,
-          matched: 1,
-          started: 0,
-          failed: 0,
-          createdAt: world.clock.now() - days * DAY_MICROS,
-          finishedAt: null,
-        })
-      })
+    const add = async (namespaceId: string, days: number) => {
+      const replayId = newId<'Replay'>()
+      await world.db.write((tx) => insertWaiting(tx, replayId, [1, 2]))
+      await addReplay(world, replayId, namespaceId, days)
+    }
     await add(id, 1)
     await add(id, 3)
     await add(newId(), 0)

@@ -13,14 +13,7 @@ import { listRuns } from '../run/store-list.ts'
 import { NO_BATCH, prepareReplayBatch, type ReplayBatch } from './replay-batch.ts'
 import { replayIn } from './replay-run.ts'
 import { addReplayProgress, findReplay, type Replay, type ReplayId } from './store-replays.ts'
-import {
-  countWaiting,
-  findFreed,
-  hasWaiting,
-  insertWaiting,
-  removeAllWaiting,
-  removeWaiting,
-} from './store-waiting-replays.ts'
+import { findFreed, hasWaiting, insertWaiting, removeSomeWaiting, removeWaiting } from './store-waiting-replays.ts'
 
 export interface ReplayWork {
   replayId: ReplayId
@@ -28,6 +21,8 @@ export interface ReplayWork {
   after: ListKey | null
   /** Since when none of those could be started, and how long was waited before all of them were looked at again. */
   waiting?: Waiting
+  /** They are waited for no more, and so many were given up so far. */
+  givenUp?: number
 }
 
 interface Waiting {
@@ -74,8 +69,15 @@ export function replayCondition({
 /** What one try of the job does. */
 interface Step {
   batch: ReplayBatch
-  /** Keeps what was found out about the batch, and tells where to go on: null at the end. `blocked`: callbacks that run. */
-  settle(tx: Transaction, blocked: readonly number[], now: Micros): Promise<Again<ReplayWork> | null>
+  /** Keeps what was found out about the batch. `blocked`: callbacks that run. */
+  settle(tx: Transaction, blocked: readonly number[], now: Micros): Promise<Settled>
+}
+
+interface Settled {
+  /** Where to go on: null at the end. */
+  again: Again<ReplayWork> | null
+  /** How many of those that wait were given up. */
+  givenUp?: number
 }
 
 /**
@@ -91,8 +93,9 @@ async function runBulkReplay(
   const replay = await findReplay(db, payload.replayId)
   if (replay === undefined || replay.finishedAt !== null) return
   const namespace = await findLive(deps.namespaces, replay)
-  const { batch, settle } = namespace === null ? NOTHING_LEFT : await nextStep(deps, namespace, replay, payload, signal)
-  const { isDone, givenUp } = await db.write(
+  const { batch, settle } =
+    namespace === null ? forgetStep(replay.id) : await nextStep(deps, namespace, replay, payload, signal)
+  const { again, givenUp } = await db.write(
     async (tx) => {
       const blocked: number[] = []
       for (const { source, start } of batch.ready) {
@@ -100,44 +103,61 @@ async function runBulkReplay(
         if (answer.kind === 'conflict') blocked.push(source.run.runNumber)
       }
       const now = clock.now()
-      const again = await settle(tx, blocked, now)
-      const left = again === null && namespace !== null ? await countWaiting(tx, replay.id) : 0
-      if (again === null) await removeAllWaiting(tx, replay.id)
+      const { again, givenUp = 0 } = await settle(tx, blocked, now)
       await addReplayProgress(tx, replay.id, {
         started: batch.ready.length - blocked.length,
-        failed: batch.failed + left,
+        failed: batch.failed + givenUp,
         finishedAt: again === null ? now : null,
       })
       await complete(tx, again ?? undefined)
-      return { isDone: again === null, givenUp: left }
+      return { again, givenUp: givenUp + (payload.givenUp ?? 0) }
     },
     { alone: true, isolation: 'read committed' },
   )
   const { id, matched, createdAt } = replay
   if (batch.problem !== null) log.warn({ err: batch.problem, replay: id, failed: batch.failed }, 'not replayed')
+  if (again !== null) return
   if (givenUp > 0) log.warn({ replay: id, failed: givenUp }, 'not replayed: other runs of the callbacks did not close')
-  if (!isDone) return
   log.info({ replay: id, matched, seconds: (clock.now() - createdAt) / MICROS_PER_SECOND }, 'a bulk replay is done')
 }
 
-const NOTHING_LEFT: Step = { batch: NO_BATCH, settle: async () => null }
+/** Nothing is started any more, and nobody asks how many that are. */
+function forgetStep(replayId: ReplayId): Step {
+  return {
+    batch: NO_BATCH,
+    async settle(tx, _blocked, now) {
+      const { isLast } = await removeSomeWaiting(tx, replayId)
+      return { again: isLast ? null : { againAt: now, payload: { replayId, after: null } } }
+    },
+  }
+}
+
+/** A part of those that wait: all of them may be many, and others write meanwhile. `before`: how many were given up already. */
+async function giveUp(tx: Transaction, replayId: ReplayId, now: Micros, before: number): Promise<Settled> {
+  const { givenUp, isLast } = await removeSomeWaiting(tx, replayId)
+  if (isLast) return { again: null, givenUp }
+  return { again: { againAt: now, payload: { replayId, after: null, givenUp: before + givenUp } }, givenUp }
+}
 
 async function nextStep(
   { db, cipher }: BulkReplayDeps,
   namespace: ActiveNamespace,
   replay: Replay,
-  { after, waiting }: ReplayWork,
+  { after, waiting, givenUp }: ReplayWork,
   signal: AbortSignal,
 ): Promise<Step> {
   const { id: replayId } = replay
   const prepare = (runNumbers: readonly number[]) =>
     prepareReplayBatch({ reader: db, cipher, namespace, replayId, signal }, runNumbers)
+  if (givenUp !== undefined) {
+    return { batch: NO_BATCH, settle: (tx, _blocked, now) => giveUp(tx, replayId, now, givenUp) }
+  }
   if (after === null) {
-    const { runNumbers, end } = await findFreed(db, replayId, waiting?.before ?? Number.MAX_SAFE_INTEGER, RUNS)
+    const { runNumbers, gone, end } = await findFreed(db, replayId, waiting?.before ?? Number.MAX_SAFE_INTEGER, RUNS)
     const batch = await prepare(runNumbers)
     const looked = runNumbers.slice(0, batch.looked)
     const before = looked.length < runNumbers.length ? (looked.at(-1) ?? null) : end
-    return { batch, settle: settleWaiting(replayId, looked, before, waiting) }
+    return { batch, settle: settleWaiting(replayId, { looked, gone, before }, waiting) }
   }
   const query = { namespaceId: replay.namespaceId, condition: replayCondition(replay), signal }
   const found = await listRuns(db, query, { after, limit: RUNS })
@@ -149,34 +169,40 @@ async function nextStep(
     batch,
     async settle(tx, blocked, now) {
       await insertWaiting(tx, replayId, blocked)
-      if (!isLast && last !== undefined) return { againAt: now, payload: { replayId, after: last.key } }
-      if (!(await hasWaiting(tx, replayId))) return null
+      if (!isLast && last !== undefined) return { again: { againAt: now, payload: { replayId, after: last.key } } }
+      if (!(await hasWaiting(tx, replayId))) return { again: null }
       return laterAgain(replayId, now, { since: now, pauseMs: FIRST_PAUSE_MS })
     },
   }
 }
 
-/** `before`: where to go on; null when all that wait were looked at, and the next look begins with the latest again. */
+interface Look {
+  looked: readonly number[]
+  gone: readonly number[]
+  /** Where to go on; null when all that wait were looked at, and the next look begins with the latest again. */
+  before: number | null
+}
+
 function settleWaiting(
   replayId: ReplayId,
-  looked: readonly number[],
-  before: number | null,
+  { looked, gone, before }: Look,
   waiting: Waiting | undefined,
 ): Step['settle'] {
   return async (tx, blocked, now) => {
     const done = looked.filter((runNumber) => !blocked.includes(runNumber))
-    await removeWaiting(tx, replayId, done)
+    await removeWaiting(tx, replayId, [...done, ...gone])
     const { since, pauseMs } = done.length === 0 && waiting !== undefined ? waiting : { since: now, pauseMs: 0 }
     if (before !== null) return laterAgain(replayId, now, { since, pauseMs, before })
-    if (now - since >= PATIENCE_MICROS || !(await hasWaiting(tx, replayId))) return null
+    if (!(await hasWaiting(tx, replayId))) return { again: null }
+    if (now - since >= PATIENCE_MICROS) return giveUp(tx, replayId, now, 0)
     const longer = Math.min(Math.max(pauseMs * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS)
     return laterAgain(replayId, now, { since, pauseMs: longer })
   }
 }
 
-function laterAgain(replayId: ReplayId, now: Micros, waiting: Waiting): Again<ReplayWork> {
+function laterAgain(replayId: ReplayId, now: Micros, waiting: Waiting): Settled {
   const pauseMs = waiting.before === undefined ? waiting.pauseMs : 0
-  return { againAt: now + pauseMs * MICROS_PER_MS, payload: { replayId, after: null, waiting } }
+  return { again: { againAt: now + pauseMs * MICROS_PER_MS, payload: { replayId, after: null, waiting } } }
 }
 
 /** Null when it was deleted: nothing is started in it any more. */

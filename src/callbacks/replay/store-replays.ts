@@ -153,21 +153,36 @@ export async function copyAttributes(tx: Transaction, from: number, to: number):
   await tx.change(copyRows, { from, to })
 }
 
-/** Those asked for before the time. Whatever they could still have started closed before it, too. */
+/** Deleted in one step. */
+const AT_ONCE = 500
+
+/** Some of those asked for before the time; 0 when none is left. Whatever they could still have started closed before it, too. */
 export async function deleteReplays(tx: Transaction, namespaceId: Id<'Namespace'>, before: Micros): Promise<number> {
   const { numDeletedRows } = await tx.query
     .deleteFrom('callback_replays')
-    .where('namespace_id', '=', namespaceId)
-    .where('created_at', '<', before)
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('callback_replays')
+        .select('id')
+        .where('namespace_id', '=', namespaceId)
+        .where('created_at', '<', before)
+        .limit(sql.lit(AT_ONCE)),
+    )
     .executeTakeFirst()
   return Number(numDeletedRows)
 }
 
-/** Those of namespaces that are gone. */
+/** Some of those of namespaces that are gone; 0 when none is left. */
 export async function deleteStrayReplays(tx: Transaction): Promise<number> {
   const { numDeletedRows } = await tx.query
     .deleteFrom('callback_replays')
-    .where('namespace_id', 'not in', (eb) => eb.selectFrom('namespaces').select('namespaces.id'))
+    .where('id', 'in', (eb) =>
+      eb
+        .selectFrom('callback_replays')
+        .select('id')
+        .where('namespace_id', 'not in', (some) => some.selectFrom('namespaces').select('namespaces.id'))
+        .limit(sql.lit(AT_ONCE)),
+    )
     .executeTakeFirst()
   return Number(numDeletedRows)
 }

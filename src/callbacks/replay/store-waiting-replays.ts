@@ -11,8 +11,8 @@ export async function insertWaiting(tx: Transaction, replayId: ReplayId, runNumb
   await tx.query.insertInto('callback_waiting_replays').values(rows).execute()
 }
 
-/** Looked at in one step: all of them may be many, and on SQLite everybody else waits for a look. */
-const LOOKED_AT = 1_000
+/** Looked at, or taken away, in one step: all of them may be many, and on SQLite everybody else waits for a step. */
+const AT_ONCE = 1_000
 
 interface WaitingRow {
   run_number: number
@@ -32,13 +32,15 @@ const nextWaiting = statement<{ replayId: ReplayId; before: number }, WaitingRow
     from (
       select run_number from callback_waiting_replays
       where replay_id = ${p('replayId')} and run_number < ${p('before')}
-      order by run_number desc limit ${sql.lit(LOOKED_AT)}
+      order by run_number desc limit ${sql.lit(AT_ONCE)}
     ) w left join callback_runs r on r.run_number = w.run_number
     order by w.run_number desc`,
 )
 
 export interface Freed {
   readonly runNumbers: number[]
+  /** Runs that are not there any more, of those that were looked at. */
+  readonly gone: number[]
   /** The last one that was looked at: what follows is older. Null when that was the oldest one. */
   readonly end: number | null
 }
@@ -47,36 +49,24 @@ export interface Freed {
 export async function findFreed(reader: Reader, replayId: ReplayId, before: number, limit: number): Promise<Freed> {
   const rows = await reader.run(nextWaiting, { replayId, before })
   const freed = new Map<string, number>()
+  const gone: number[] = []
   for (const { run_number, callback_id, latest_closed_at } of rows) {
-    if (callback_id === null || latest_closed_at === null || freed.has(callback_id)) continue
-    freed.set(callback_id, run_number)
-    if (freed.size === limit) return { runNumbers: [...freed.values()], end: run_number }
+    if (callback_id === null) gone.push(run_number)
+    else if (latest_closed_at !== null && !freed.has(callback_id)) freed.set(callback_id, run_number)
+    if (freed.size === limit) return { runNumbers: [...freed.values()], gone, end: run_number }
   }
-  const end = rows.length < LOOKED_AT ? null : (rows.at(-1)?.run_number ?? null)
-  return { runNumbers: [...freed.values()], end }
+  const end = rows.length < AT_ONCE ? null : (rows.at(-1)?.run_number ?? null)
+  return { runNumbers: [...freed.values()], gone, end }
 }
 
-/** Whether one waits that is still there. */
 export async function hasWaiting(reader: Reader, replayId: ReplayId): Promise<boolean> {
   const row = await reader.query
-    .selectFrom('callback_waiting_replays as w')
-    .innerJoin('callback_runs as r', 'r.run_number', 'w.run_number')
-    .select('w.run_number')
-    .where('w.replay_id', '=', replayId)
+    .selectFrom('callback_waiting_replays')
+    .select('run_number')
+    .where('replay_id', '=', replayId)
     .limit(1)
     .executeTakeFirst()
   return row !== undefined
-}
-
-/** How many wait that are still there. */
-export async function countWaiting(reader: Reader, replayId: ReplayId): Promise<number> {
-  const row = await reader.query
-    .selectFrom('callback_waiting_replays as w')
-    .innerJoin('callback_runs as r', 'r.run_number', 'w.run_number')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('w.replay_id', '=', replayId)
-    .executeTakeFirstOrThrow()
-  return Number(row.count)
 }
 
 const removeSome = statement<{ replayId: ReplayId; runNumbers: string }>(
@@ -89,14 +79,46 @@ export async function removeWaiting(tx: Transaction, replayId: ReplayId, runNumb
   if (runNumbers.length > 0) await tx.change(removeSome, { replayId, runNumbers: JSON.stringify(runNumbers) })
 }
 
-export async function removeAllWaiting(tx: Transaction, replayId: ReplayId): Promise<void> {
-  await tx.query.deleteFrom('callback_waiting_replays').where('replay_id', '=', replayId).execute()
+const firstWaiting = statement<{ replayId: ReplayId }, { run_number: number; is_there: number | boolean }>(
+  (_query, p) => sql`
+    select w.run_number, exists (select 1 from callback_runs r where r.run_number = w.run_number) as is_there
+    from (
+      select run_number from callback_waiting_replays
+      where replay_id = ${p('replayId')} order by run_number limit ${sql.lit(AT_ONCE)}
+    ) w`,
+)
+
+export interface RemovedWaiting {
+  /** How many of their runs are still there. */
+  readonly givenUp: number
+  readonly isLast: boolean
 }
 
-/** Those of replays that are gone. */
-export async function deleteStrayWaiting(tx: Transaction): Promise<void> {
-  await tx.query
-    .deleteFrom('callback_waiting_replays')
-    .where('replay_id', 'not in', (eb) => eb.selectFrom('callback_replays').select('callback_replays.id'))
-    .execute()
+/** Takes some of those that wait away. */
+export async function removeSomeWaiting(tx: Transaction, replayId: ReplayId): Promise<RemovedWaiting> {
+  const rows = await tx.run(firstWaiting, { replayId })
+  await removeWaiting(
+    tx,
+    replayId,
+    rows.map((row) => row.run_number),
+  )
+  return { givenUp: rows.filter((row) => row.is_there).length, isLast: rows.length < AT_ONCE }
+}
+
+// From one replay to the next, each found by one look, however many runs wait for it.
+const strayReplays = statement<object, { id: ReplayId }>(
+  () => sql`
+    with recursive waiting (id) as (
+      select min(replay_id) from callback_waiting_replays
+      union all
+      select (select min(w.replay_id) from callback_waiting_replays w where w.replay_id > waiting.id)
+      from waiting where waiting.id is not null
+    )
+    select id from waiting
+    where id is not null and not exists (select 1 from callback_replays r where r.id = waiting.id)`,
+)
+
+/** Replays that are gone, for which some still wait. */
+export async function strayWaiting(reader: Reader): Promise<ReplayId[]> {
+  return (await reader.run(strayReplays, {})).map(({ id }) => id)
 }

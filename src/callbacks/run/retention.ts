@@ -5,7 +5,7 @@ import type { NamespaceId } from '../namespace/namespace.ts'
 import type { NamespacePolicies } from '../namespace/namespace-policies.ts'
 import { listNamespaces } from '../namespace/store-namespaces.ts'
 import { deleteReplays, deleteStrayReplays } from '../replay/store-replays.ts'
-import { deleteStrayWaiting } from '../replay/store-waiting-replays.ts'
+import { removeSomeWaiting, strayWaiting } from '../replay/store-waiting-replays.ts'
 import { deleteClosedRuns } from './store-retention.ts'
 
 const EVERY_MS = 3_600_000
@@ -39,22 +39,28 @@ export async function purgeRuns(
     signal?.throwIfAborted()
     return db.write(work, { alone: true, isolation: 'read committed' })
   }
+  // Many short transactions instead of one long one: whoever writes meanwhile waits for at most one chunk.
+  const inChunks = async (remove: (tx: Transaction) => Promise<number>): Promise<number> => {
+    let total = 0
+    for (let removed = 1; removed > 0; total += removed) removed = await write(remove)
+    return total
+  }
   let total = 0
   let after: NamespaceId | null = null
   for (;;) {
     const namespaces = await listNamespaces(db, { after, limit: NAMESPACES })
     for (const namespace of namespaces) {
       const before = clock.now() - policies.policyOf(namespace).retention * MICROS_PER_MS
-      // Many short transactions instead of one long one: whoever writes meanwhile waits for at most one chunk.
-      for (let removed = 1; removed > 0; total += removed) {
-        removed = await write((tx) => deleteClosedRuns(tx, namespace.id, before))
-      }
-      await write((tx) => deleteReplays(tx, namespace.id, before))
+      total += await inChunks((tx) => deleteClosedRuns(tx, namespace.id, before))
+      await inChunks((tx) => deleteReplays(tx, namespace.id, before))
     }
     after = namespaces.at(-1)?.id ?? null
     if (namespaces.length < NAMESPACES || after === null) break
   }
-  await write(deleteStrayReplays)
-  await write(deleteStrayWaiting)
+  await inChunks(deleteStrayReplays)
+  for (const replayId of await strayWaiting(db)) {
+    let isLast = false
+    while (!isLast) ({ isLast } = await write((tx) => removeSomeWaiting(tx, replayId)))
+  }
   return total
 }
