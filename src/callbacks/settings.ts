@@ -20,6 +20,8 @@ import { isSystemField, SEARCH_ATTRIBUTE_TYPES } from './query/fields.ts'
 export const NAMESPACE_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,254}$/
 export const ATTRIBUTE_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,127}$/
 export const MOST_SIGNING_SECRETS = 10
+/** The most that `request_timeout` may be. */
+export const LONGEST_REQUEST_MS = 3_600_000
 // A default contradicts nothing: whoever lowers the other half of its pair means that one alone.
 const USUAL_INITIAL_MS = 1_000
 const USUAL_WARN_BYTES = 524_288

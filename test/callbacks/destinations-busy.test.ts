@@ -26,7 +26,7 @@ eachDatabase('a destination whose results are stored all the time', (context) =>
     const { destinationId } = await world.find('c')
     const { clock } = world.namespace
     const { gate, call } = runServiceOver(world)
-    const destinations = new DestinationService({ db, clock, gate, lanes: world.runtime.lanes })
+    const destinations = new DestinationService({ db, clock, gate, ...world.runtime })
     // One SQLite file has one server.
     const others = context.engine === 'sqlite' ? db : await context.openAgain(db, { poolSize: WRITERS })
     const busy = keepWriting(others, destinationId)

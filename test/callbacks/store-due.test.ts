@@ -12,7 +12,7 @@ import {
   timeoutsDue,
   waitingCounts,
 } from '../../src/callbacks/deliver/store-due.ts'
-import { extendLease, leasedCounts, releaseLeases } from '../../src/callbacks/deliver/store-leases.ts'
+import { extendLease, leasedByOthers, releaseLeases } from '../../src/callbacks/deliver/store-leases.ts'
 import type { StoredRun, WaitingRun } from '../../src/callbacks/run/run.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase } from '../support/each-database.ts'
@@ -217,7 +217,7 @@ eachDatabase('what is due', ({ open, openAgain, engine }) => {
     assert.equal(await give('first'), 0)
   })
 
-  test('a process gives back, holds on to and is counted for these runs and no others', {
+  test('a process gives back, holds on to and is counted by others for these runs and no others', {
     skip: engine === 'sqlite',
   }, async () => {
     const db = await open()
@@ -230,8 +230,10 @@ eachDatabase('what is due', ({ open, openAgain, engine }) => {
     assert.equal(await db.write((tx) => releaseLeases(tx, 'me', [one.runNumber], 2_001), SHARED), 1)
     await db.write((tx) => extendLease(tx, 'me', two.runNumber, 3_000), SHARED)
     await db.write((tx) => extendLease(tx, 'other', three.runNumber, 3_000), SHARED)
-    const counts = (now: number, until: number) => leasedCounts(db, [destinationId], { now, until })
+    const counts = (now: number, until: number, owner = 'other') =>
+      leasedByOthers(db, [destinationId], { owner, now, until })
     assert.deepEqual(await counts(2_001, 3_000), new Map([[destinationId, 2]]))
+    assert.deepEqual(await counts(2_001, 3_000, 'me'), new Map())
     assert.deepEqual(await counts(2_001, 2_999), new Map([[destinationId, 1]]))
     assert.deepEqual(await counts(2_100, 3_000), new Map([[destinationId, 1]]))
     assert.deepEqual(await counts(3_000, 4_000), new Map())

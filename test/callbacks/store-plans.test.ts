@@ -10,7 +10,7 @@ import {
   timeoutsDue,
   waitingCounts,
 } from '../../src/callbacks/deliver/store-due.ts'
-import { leasedCounts } from '../../src/callbacks/deliver/store-leases.ts'
+import { leasedByOthers } from '../../src/callbacks/deliver/store-leases.ts'
 import { deleteClosedRuns } from '../../src/callbacks/run/store-retention.ts'
 import { findRun } from '../../src/callbacks/run/store-runs.ts'
 import type { Database, Reader, Transaction } from '../../src/platform/storage/database.ts'
@@ -90,7 +90,7 @@ eachDatabase('how what is due is found', ({ open, engine }) => {
     delayedDue: (db) => delayedDue(db, 200, 300),
     nextDue: (db) => nextDue(db, 300),
     waitingCounts: (db) => waitingCounts(db, [2, 3]),
-    leasedCounts: (db) => leasedCounts(db, [2, 3], { now: 300, until: 900 }),
+    leasedByOthers: (db) => leasedByOthers(db, [2, 3], { owner: 'me', now: 300, until: 900 }),
     clampDue: (db) => clampDue(db, 300),
     'findRun, the latest': (db) => findRun(db, NAMESPACE, '5', null),
     'findRun by its id': (db) => findRun(db, NAMESPACE, '5', '5'),

@@ -52,23 +52,23 @@ export async function extendLease(tx: Transaction, owner: string, runNumber: num
   await tx.send(extend, { runNumber, owner, until })
 }
 
-const leased = statement<{ ids: string; now: Micros; until: Micros }, { id: number; leased: number }>(
+const leased = statement<{ ids: string; owner: string; now: Micros; until: Micros }, { id: number; leased: number }>(
   (_query, p, engine) => sql`
     select d.id, (select count(*) from (
       select 1 from callback_runs r
       where r.state = ${sql.lit(STATE_NUMBERS.SCHEDULED)} and r.destination_id = d.id
-        and r.due_at > ${p('now')} and r.due_at <= ${p('until')} and r.lease_owner is not null
+        and r.due_at > ${p('now')} and r.due_at <= ${p('until')} and r.lease_owner <> ${p('owner')}
       limit ${sql.lit(MOST_WAITING)}
     ) as counted) as leased
     from callback_destinations d where d.id in ${numbersIn(engine, p('ids'))}`,
 )
 
-/** How many runs are attempted by some process at each of these destinations; their leases end by `until` at the latest. */
-export async function leasedCounts(
+/** How many runs others than the owner have taken at each of these destinations; their leases end by `until` at the latest. */
+export async function leasedByOthers(
   reader: Reader,
   destinationIds: readonly number[],
-  { now, until }: { now: Micros; until: Micros },
+  which: { owner: string; now: Micros; until: Micros },
 ): Promise<Map<number, number>> {
-  const rows = await reader.run(leased, { ids: JSON.stringify(destinationIds), now, until })
+  const rows = await reader.run(leased, { ids: JSON.stringify(destinationIds), ...which })
   return new Map(rows.filter((row) => row.leased > 0).map((row) => [row.id, row.leased]))
 }

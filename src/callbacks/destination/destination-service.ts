@@ -40,6 +40,8 @@ export interface DestinationServiceOptions {
   clock: Clock
   gate: NamespaceGate
   lanes: Lanes
+  /** Names this process in the claims it makes. */
+  owner: string
 }
 
 // Counting what waits takes its time, during which nobody else has a turn on SQLite.
@@ -122,12 +124,12 @@ export class DestinationService {
   }
 
   async #showAll(namespace: ActiveNamespace, destinations: readonly StoredDestination[]): Promise<Destination[]> {
-    const { db, clock, lanes } = this.#options
+    const { lanes } = this.#options
     const shown: Destination[] = []
     for (let from = 0; from < destinations.length; from += COUNTED_AT_ONCE) {
       if (from > 0) await setImmediate()
       const some = destinations.slice(from, from + COUNTED_AT_ONCE)
-      const loads = await countLoads({ db, clock, lanes }, namespace, some)
+      const loads = await countLoads(this.#options, some)
       for (const one of some) {
         const breaker = lanes.find(one.id)?.breaker.snapshot() ?? WELL
         shown.push(destinationMessage(one, namespace, breaker, loads(one.id)))

@@ -17,6 +17,8 @@ const INPUT_BYTES = 128 * 1024 * 1024
 
 /** All that lives as long as the server and moves runs on. */
 export interface CallbackRuntime extends AsyncDisposable {
+  /** Names this process in the claims it makes. */
+  readonly owner: string
   readonly lanes: Lanes
   readonly watch: RunWatch
   readonly courier: Courier
@@ -30,6 +32,7 @@ export function createRuntime(deps: CallbacksDeps & { namespaces: NamespacePolic
   const lanes = new Lanes({ db, clock, log, namespaces, domains: deps.domains })
   const watch = new RunWatch({ db, clock })
   const courier = new Courier({ clock, outbound: deps.outbound })
+  const owner = newId()
   const dispatcher = new Dispatcher({
     db,
     clock,
@@ -37,9 +40,10 @@ export function createRuntime(deps: CallbacksDeps & { namespaces: NamespacePolic
     lanes,
     attempter: new Attempter({ db, clock, log, cipher, courier, namespaces, lanes, memory }),
     events: new DeliveryEvents({ log, metrics, watch, namespaces }),
-    owner: newId(),
+    owner,
   })
   return {
+    owner,
     lanes,
     watch,
     courier,
