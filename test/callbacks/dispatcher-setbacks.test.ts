@@ -11,6 +11,8 @@ import { sealCallback } from '../../src/callbacks/run/stored-callback.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { AppError } from '../../src/platform/errors/app-error.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
+import { createLogger } from '../../src/platform/logging/logger.ts'
+import { NotBegun } from '../../src/platform/outbound/not-begun.ts'
 import { OutboundClient } from '../../src/platform/outbound/outbound-client.ts'
 import type { Exchanged, OutboundRequest } from '../../src/platform/outbound/outbound-request.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
@@ -107,7 +109,39 @@ class EarlyEnd extends OutboundClient {
   }
 }
 
+/** Gets to a request when its time is over. */
+class LateStart extends OutboundClient {
+  readonly #clock: FakeClock
+
+  constructor(clock: FakeClock) {
+    super({ clock })
+    this.#clock = clock
+  }
+
+  override async send({ timeoutMs }: OutboundRequest): Promise<Exchanged> {
+    await this.#clock.advance(timeoutMs)
+    return { error: new NotBegun(new Error('its time was over before it could be sent')), address: null }
+  }
+}
+
 eachDatabase('delivery after setbacks', (context) => {
+  test('nothing is wrong with a server that gets to an attempt when schedule-to-close is over: the run times out', async () => {
+    const { namespace } = await DeliveryWorld.open(await context.open())
+    const outbound = new LateStart(namespace.clock)
+    const told: string[] = []
+    const log = createLogger({
+      level: 'warn',
+      format: 'json',
+      destination: { write: (line: string) => void told.push(JSON.parse(line).msg) },
+    })
+    await using world = await DeliveryWorld.over(namespace, { outbound, log })
+    world.run()
+    await world.start('c', 'http://127.0.0.1:9', { timeoutSeconds: 0.005 })
+    const { state, attempt } = await world.passUntil('c', isClosed)
+    assert.deepEqual([state, attempt, told], ['TIMED_OUT', 0, ['a callback did not arrive in its time']])
+    await outbound.close()
+  })
+
   test('an attempt that is given up a moment before schedule-to-close is over has not failed: the run times out', async () => {
     const { namespace } = await DeliveryWorld.open(await context.open(), '  request_timeout: 1h\n')
     const outbound = new EarlyEnd(namespace.clock)

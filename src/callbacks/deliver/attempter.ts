@@ -1,4 +1,4 @@
-import { type Clock, MICROS_PER_MS } from '../../platform/clock/clock.ts'
+import { type Clock, MICROS_PER_MS, type Micros } from '../../platform/clock/clock.ts'
 import type { Logger } from '../../platform/logging/logger.ts'
 import { OutageLog } from '../../platform/logging/outage-log.ts'
 import type { HeldMemory, SharedMemory } from '../../platform/memory/shared-memory.ts'
@@ -16,7 +16,7 @@ import { findCompletionBytes, findInput } from '../run/store-runs.ts'
 import { openInput, StoredCallbackUnreadable, toSendable } from '../run/stored-callback.ts'
 import { type RetryPolicy, withGiven } from '../state/retry-policy.ts'
 import type { RunEvent } from '../state/run-event.ts'
-import { admitAttempt, attemptTimeoutMicros } from '../state/run-record.ts'
+import { admitAttempt, attemptTimeoutMicros, type RunRecord } from '../state/run-record.ts'
 import { claimNeededUntil } from './claims.ts'
 import { bytesOf, type Lane } from './lane.ts'
 import type { Lanes } from './lanes.ts'
@@ -146,7 +146,7 @@ export class Attempter {
     if (leasedUntil < claimNeededUntil(startedAt, timeoutMs)) return 'lapsed'
     const attempt = record.attempt + 1
     const facts = { runId, attempt, createdAt: record.createdAt, attemptedAt: startedAt, callback, completion, secrets }
-    const { verdict, statusCode, snippet, address } = await courier.deliver({
+    const delivering = courier.deliver({
       target,
       policy: targetPolicy,
       headers: requestHeaders(facts),
@@ -155,11 +155,16 @@ export class Attempter {
       maxDelayMs: withGiven(retry, record.retryPolicy).maximumMicros / MICROS_PER_MS,
       signal,
     })
+    // What had no time left could not be sent, and that is no fault of this server's.
+    const delivery = await delivering.catch((error: unknown) => {
+      if (isTimeUp(record, clock.now())) return null
+      throw error
+    })
     const endedAt = clock.now()
+    if (delivery === null) return null
+    const { verdict, statusCode, snippet, address } = delivery
     // Broken off because the run's time is over: it times out, and no attempt of it has failed.
-    if (verdict.result !== 'success' && record.deadlineAt !== null && record.deadlineAt - endedAt < EARLY_MICROS) {
-      return null
-    }
+    if (verdict.result !== 'success' && isTimeUp(record, endedAt)) return null
     const log: AttemptRecord = {
       startedAt,
       endedAt,
@@ -200,6 +205,10 @@ export class Attempter {
     if (opened.bodyBytes !== bytesOf(run)) await makeRoom(opened.bodyBytes)
     return toSendable(opened, run.runId)
   }
+}
+
+function isTimeUp({ deadlineAt }: RunRecord, now: Micros): boolean {
+  return deadlineAt !== null && deadlineAt - now < EARLY_MICROS
 }
 
 function eventOf(tag: number, { result, message, retryAfterMs }: Verdict): RunEvent {
