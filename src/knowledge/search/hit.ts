@@ -19,8 +19,8 @@ export interface HitChunk {
 
 /** A hit and why it is one. */
 export interface RatedHit extends Hit {
-  /** What the words say; 0 when they do not find it. */
-  words: number
+  /** What the words say; null when they do not find it, 0 when it has none of them and is found for that. */
+  words: number | null
   /** Of its nearest chunk; 0 when none is near. */
   similarity: number
   /** The better hit that it is related to, where relations were followed. */

@@ -43,7 +43,7 @@ export async function expandHits(
   const neighbours = added.map((noteId): RatedHit => {
     const { share } = linked.get(noteId) as Link
     const via = vias.get(noteId)
-    return { noteId, kind: 'note', position: 0, score: share, words: 0, similarity: 0, chunks: [], ...via }
+    return { noteId, kind: 'note', position: 0, score: share, words: null, similarity: 0, chunks: [], ...via }
   })
   return [...risen, ...neighbours].sort((one, other) => other.score - one.score || hitKey(one) - hitKey(other))
 }

@@ -13,6 +13,7 @@ function found(count: number) {
       return { ...row(id), number: 0, hash: `${id}`, similarity: 1 - at / count }
     }),
     nearKeys: new Set(ids.map((id) => hitKey(row(id)))),
+    wordKeys: new Set<number>(),
   }
 }
 
@@ -41,7 +42,7 @@ for (const fusion of ['weighted', 'rrf'] as const) {
 
 test('by meaning alone a score is the similarity, on every page', () => {
   const { chunks, nearKeys } = found(80)
-  const hits = joinHits(fuseHits({ chunks, nearKeys, words: [] }, [20, 40, 80], 'weighted'))
+  const hits = joinHits(fuseHits({ chunks, nearKeys, words: [], wordKeys: new Set() }, [20, 40, 80], 'weighted'))
   assert.deepEqual(
     hits.map(({ score }) => score),
     chunks.map(({ similarity }) => similarity),

@@ -11,6 +11,8 @@ export interface FoundBothWays {
   /** Rows that may be found by their meaning alone: near enough, and passing the filters. */
   nearKeys: ReadonlySet<number>
   words: readonly FoundRow[]
+  /** Rows that the words find, too, though there are so many that they are not among those above. */
+  wordKeys: ReadonlySet<number>
 }
 
 export type Fusion = 'weighted' | 'rrf'
@@ -20,21 +22,22 @@ export type Fusion = 'weighted' | 'rrf'
  * page far behind, for which more is looked at, changes nothing before it.
  */
 export function fuseHits(found: FoundBothWays, depths: readonly number[], fusion: Fusion): RatedHit[][] {
-  const { chunks, words, nearKeys } = found
+  const { chunks, words } = found
+  const wordKeys = new Set([...found.wordKeys, ...words.map(hitKey)])
   return depths.map((depth) =>
-    fuseSome({ chunks: chunks.slice(0, depth), words: words.slice(0, depth), nearKeys }, fusion),
+    fuseSome({ ...found, chunks: chunks.slice(0, depth), words: words.slice(0, depth), wordKeys }, fusion),
   )
 }
 
 /** What is not near enough to be found by its meaning alone still helps what has the words. */
-function fuseSome({ chunks, words, nearKeys }: FoundBothWays, fusion: Fusion): RatedHit[] {
+function fuseSome({ chunks, words, nearKeys, wordKeys }: FoundBothWays, fusion: Fusion): RatedHit[] {
   const hits = new Map<number, RatedHit>()
   for (const row of words) hits.set(hitKey(row), { ...row, words: row.score, similarity: 0, chunks: [] })
   for (const row of nearRows(chunks)) {
     const key = hitKey(row)
     const known = hits.get(key)
     if (known !== undefined) [known.similarity, known.chunks] = [row.similarity, row.chunks]
-    else if (nearKeys.has(key)) hits.set(key, { ...row, words: 0, score: 0 })
+    else if (nearKeys.has(key)) hits.set(key, { ...row, words: wordKeys.has(key) ? 0 : null, score: 0 })
   }
   const rated = Array.from(hits, ([key, { words: own, similarity }]) => ({ key, words: own, similarity }))
   const fused = fusion === 'rrf' ? fuseByRank(rated) : fuse(rated)

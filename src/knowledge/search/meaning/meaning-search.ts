@@ -140,7 +140,9 @@ export class MeaningSearch {
     const { settings } = this.#deps
     const nearKeys = new Set(rows.map(hitKey))
     const fusion = found === null ? 'weighted' : settings.hybrid_fusion
-    const [best = [], ...others] = fuseHits({ chunks, nearKeys, words: found?.rows ?? [] }, depths, fusion)
+    const words = found?.rows ?? []
+    const wordKeys = found?.isCut ? await this.#alsoByWords(project, request, rows, words) : new Set<number>()
+    const [best = [], ...others] = fuseHits({ chunks, nearKeys, words, wordKeys }, depths, fusion)
     const isExpanded = request.isExpanded ?? settings.graph_expansion
     const synced = { modelId, seq: syncedSeq }
     const ranking = found !== null && fusion === 'weighted' ? { meaning, statistics: found.statistics, synced } : null
@@ -160,13 +162,11 @@ export class MeaningSearch {
     const { db } = this.#deps
     const text = withoutSigns(request)
     const ordered = await db.read(async (snapshot) => {
-      const ranked =
-        ranking === null
-          ? [...best]
-          : asWritten(request.question, await rankHits(snapshot, project, best, { question: text, ...ranking }))
-      if (!isExpanded) return ranked
-      const expanded = await expandHits(snapshot, project, ranked, request.filters)
-      return withoutExcluded(snapshot, project, request.question, expanded)
+      const ranked = ranking === null ? best : await rankHits(snapshot, project, best, { question: text, ...ranking })
+      const inOrder = asWritten(request.question, ranked)
+      if (!isExpanded) return inOrder
+      const expanded = await expandHits(snapshot, project, inOrder, request.filters)
+      return asWritten(request.question, await withoutExcluded(snapshot, project, request.question, expanded))
     })
     // Which ones are sorted again is the same for every page; those behind them stay where they are.
     const { reranker } = this.#semantic
@@ -267,7 +267,21 @@ export class MeaningSearch {
     const { rows, statistics } = await this.#deps.db.read((snapshot) =>
       findRows(snapshot, project, { main, filters, page, isCounted: false }),
     )
-    return { question: main.question, isRelaxed: some !== null, isBehind, rows, statistics }
+    const isCut = rows.length === limit
+    return { question: main.question, isRelaxed: some !== null, isBehind, rows, isCut, statistics }
+  }
+
+  /** Of what is near those rows that quotes and operators find as well, though so many others have the words that they were not reached. */
+  #alsoByWords(
+    project: Project,
+    { question: { isPlain, tree } }: MeaningRequest,
+    near: readonly NearRow[],
+    words: readonly FoundRow[],
+  ): Promise<Set<number>> | Set<number> {
+    if (isPlain || tree === null) return new Set()
+    const known = new Set(words.map(hitKey))
+    const noteIds = new Set(near.filter((row) => !known.has(hitKey(row))).map(({ noteId }) => noteId))
+    return this.#deps.db.read((snapshot) => rowsHaving(snapshot, project, tree, [...noteIds]))
   }
 }
 
@@ -329,7 +343,7 @@ async function withoutExcluded<Row extends Pick<Hit, 'noteId' | 'kind' | 'positi
 /** Whoever writes quotes or operators means them: what is as they say comes before what is only near in meaning. */
 function asWritten({ isPlain }: Question, hits: readonly RatedHit[]): RatedHit[] {
   if (isPlain) return [...hits]
-  return joinHits([hits.filter(({ words }) => words > 0), hits.filter(({ words }) => words === 0)])
+  return joinHits([hits.filter(({ words }) => words !== null), hits.filter(({ words }) => words === null)])
 }
 
 async function inCategories(

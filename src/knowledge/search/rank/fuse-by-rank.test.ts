@@ -6,7 +6,7 @@ test('a row gets 1 / (60 + place) of each way that finds it', () => {
   const rows = [
     { key: 1, words: 9, similarity: 0 },
     { key: 2, words: 3, similarity: 0.4 },
-    { key: 3, words: 0, similarity: 0.9 },
+    { key: 3, words: null, similarity: 0.9 },
   ]
   const expected = [
     [2, 1 / 62 + 1 / 62],

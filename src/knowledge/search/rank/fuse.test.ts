@@ -6,8 +6,8 @@ test('what is found both ways gets the better score and a share of the other; wo
   const fused = fuse([
     { key: 1, words: 4, similarity: 0 },
     { key: 2, words: 8, similarity: 0.5 },
-    { key: 3, words: 0, similarity: 0.9 },
-    { key: 4, words: 0, similarity: -0.2 },
+    { key: 3, words: null, similarity: 0.9 },
+    { key: 4, words: null, similarity: -0.2 },
   ])
   assert.deepEqual(
     fused.map(({ key, score }) => [key, Number(score.toFixed(6))]),
