@@ -23,18 +23,25 @@ export interface FailedNote {
 export async function embeddingCounts(reader: Reader, key: SyncKey): Promise<EmbeddingCounts> {
   const { projectId, modelId } = key
   const { rows } = await sql<EmbeddingCounts>`
+    with synced as (
+      select coalesce(max(synced_seq), 0) as seq from project_embeddings
+      where project_id = ${projectId} and model_id = ${modelId}
+    ), failing as (
+      -- What changed since is waiting in any case.
+      select f.due_at from embedding_failures f join notes n on n.id = f.note_id
+      where f.project_id = ${projectId} and f.model_id = ${modelId} and not exists (
+        select 1 from note_changes c
+        where c.project_id = f.project_id and c.external_id = n.external_id and c.seq > (select seq from synced))
+    )
     select
       (select count(*) from note_embeddings
         where project_id = ${projectId} and model_id = ${modelId} and chunks > 0) as notes,
       (select coalesce(sum(chunks), 0) from note_embeddings
         where project_id = ${projectId} and model_id = ${modelId}) as chunks,
       (select count(*) from note_vectors where project_id = ${projectId} and model_id = ${modelId}) as embeddings,
-      (select count(*) from note_changes where project_id = ${projectId} and seq > coalesce((
-        select synced_seq from project_embeddings where project_id = ${projectId} and model_id = ${modelId}), 0))
-      + (select count(*) from embedding_failures
-        where project_id = ${projectId} and model_id = ${modelId} and due_at is not null) as pending,
-      (select count(*) from embedding_failures
-        where project_id = ${projectId} and model_id = ${modelId} and due_at is null) as failed`.execute(reader.query)
+      (select count(*) from note_changes where project_id = ${projectId} and seq > (select seq from synced))
+      + (select count(*) from failing where due_at is not null) as pending,
+      (select count(*) from failing where due_at is null) as failed`.execute(reader.query)
   const { notes, chunks, embeddings, pending, failed } = rows[0] as EmbeddingCounts
   return {
     notes: Number(notes),
