@@ -320,6 +320,12 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       assert.ok(strict.rejections.every(({ reason }: { reason: string }) => reason === 'below_min_similarity'))
       const words = await trace({ text: 'which puppy would the astronaut prefer' })
       assert.equal(words.question.is_relaxed, true)
+      // Whoever writes OR asks for no more than that.
+      for (const retrieval_mode of ['fts', 'hybrid']) {
+        const either = await trace({ text: 'puppy OR revenue', retrieval_mode })
+        assert.deepEqual([either.question.tree.kind, either.question.is_relaxed], ['or', false])
+      }
+      assert.equal(hybrid.question.is_relaxed, true)
       assert.equal(words.min_similarity, null)
       const { body: chunks } = await notes.api.post(`/v2/${notes.projectId}/inspect/chunks`, 200, {
         body: { identifier: 'Puppy training' },

@@ -45,7 +45,10 @@ export const QueryTrace = Type.Object({
       words: Type.Array(Type.String()),
       tags: Type.Array(Type.String()),
       excluded_tags: Type.Array(Type.Array(Type.String()), { description: 'Lists of which no note has all.' }),
-      is_relaxed: Type.Boolean({ description: 'No row had all words, so these were asked for with OR.' }),
+      is_relaxed: Type.Boolean({
+        description:
+          'Some of the words are enough, though OR was not written: no row had all, it is as people speak, or meaning has a say, too.',
+      }),
     }),
   ),
   min_similarity: nullable(Type.Number()),
