@@ -316,6 +316,20 @@ for (const engine of ['sqlite', 'postgres'] as const) {
       assert.deepEqual([first.rank, first.title, first.is_on_page], [1, 'Puppy training', true])
       assert.ok(first.word_score > 0 && first.similarity > 0 && first.chunks.length > 0)
       assert.ok(hybrid.rejections.some(({ reason }: { reason: string }) => reason === 'filtered'))
+      const scores = async (body: object) => {
+        const { candidates } = await trace(body)
+        return Object.fromEntries(candidates.map((hit: { title: string }) => [hit.title, hit]))
+      }
+      const near = { min_similarity: 0, entity_types: ['entity'] }
+      const both = await scores({ text: '"puppy" OR (NOT dog NOT oven)', retrieval_mode: 'hybrid', ...near })
+      assert.ok(both['Puppy training'].word_score > 0)
+      assert.equal(both['Tax return'].word_score, 0, 'found for what it has not')
+      const apart = await scores({ text: 'hound', retrieval_mode: 'hybrid', ...near })
+      assert.equal(apart['Puppy training'].word_score, null, 'found by its meaning only')
+      const meant = await scores({ text: 'puppy', retrieval_mode: 'vector', ...near })
+      assert.equal(meant['Puppy training'].word_score, null, 'words were not looked for')
+      const listed = await scores({ tags: ['pets'], entity_types: ['entity'] })
+      assert.equal(listed['Puppy training'].word_score, null, 'there are no words')
       const strict = await trace({ text: 'puppy', retrieval_mode: 'vector', min_similarity: 1 })
       assert.ok(strict.rejections.every(({ reason }: { reason: string }) => reason === 'below_min_similarity'))
       const words = await trace({ text: 'which puppy would the astronaut prefer' })

@@ -25,7 +25,9 @@ export async function findByWords(reader: Reader, project: Project, asked: Asked
   if (spoken !== null) return findSpoken(reader, project, spoken, asked)
   const { rows, ...found } = await findRows(reader, project, asked)
   const again = main.mode === 'text' && found.total === 0 ? relaxed(main.question) : null
-  if (again === null) return { ...found, hits: rows.map(hitOf), question: questionOf(main), isRelaxed: false }
+  const question = questionOf(main)
+  if (again === null)
+    return { ...found, hits: rows.map(question === null ? hitWithoutWords : hitOf), question, isRelaxed: false }
   const more = await findRows(reader, project, { ...asked, main: { mode: 'text', question: again } })
   return { ...more, hits: more.rows.map(hitOf), question: again, isRelaxed: true }
 }
@@ -49,6 +51,11 @@ async function findSpoken(
 
 function hitOf(row: FoundRow): RatedHit {
   return { ...row, words: row.score, similarity: 0, chunks: [] }
+}
+
+/** Found by filters or a permalink alone. */
+function hitWithoutWords(row: FoundRow): RatedHit {
+  return { ...hitOf(row), words: null }
 }
 
 /** What to mark in texts. */

@@ -49,7 +49,7 @@ export async function inspectQuery(
         rank,
         similarity,
         score,
-        word_score: words ?? 0,
+        word_score: words,
         chunks: chunks.slice(0, MOST_CHUNKS).map(({ number, similarity: own }) => ({ number, similarity: own })),
         is_on_page: isOnPage,
         rerank_score: hit.relevance ?? null,

@@ -17,7 +17,9 @@ const Candidate = Type.Object({
   rank: Type.Integer({ description: 'From 1.' }),
   ...row,
   score: Type.Number({ description: 'What decides the order.' }),
-  word_score: Type.Number({ description: 'By words; 0 when they do not find it.' }),
+  word_score: nullable(
+    Type.Number({ description: 'By words; null when they do not find it, 0 when they find it for what it has not.' }),
+  ),
   chunks: Type.Array(Type.Object({ number: Type.Integer(), similarity: Type.Number() })),
   is_on_page: Type.Boolean(),
   rerank_score: nullable(Type.Number({ description: 'What the reranking service said; null when it was not asked.' })),
