@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
-import { sql } from 'kysely'
 import { Claims } from '../../src/callbacks/deliver/claims.ts'
 import type { Lane } from '../../src/callbacks/deliver/lane.ts'
 import type { NamespaceId } from '../../src/callbacks/namespace/namespace.ts'
@@ -24,6 +23,7 @@ import { type ReceivedRequest, startReceiver } from '../support/receivers/receiv
 import { silentLogger } from '../support/silent-logger.ts'
 import { withMember } from '../support/with-member.ts'
 import { DeliveryWorld } from './delivery-world.ts'
+import { refuseTransitions } from './refuse-transitions.ts'
 
 const isClosed = ({ closedAt }: { closedAt: number | null }) => closedAt !== null
 
@@ -47,19 +47,6 @@ function moveUpTo(db: Database, runNumber: number, namespace_id: NamespaceId): P
 
 async function lastMessage(db: Database, runNumber: number): Promise<string | undefined> {
   return (await listAttempts(db, runNumber, null, 1))[0]?.message
-}
-
-/** From now on the database takes no transition of these runs; the answer lets it. */
-async function refuseTransitionsOf(db: Database, callbackId: string): Promise<() => Promise<unknown>> {
-  const run = (text: string) => db.write((tx) => sql.raw(text).execute(tx.query))
-  const when = `when (new.callback_id = '${callbackId}' and new.transition_count <> old.transition_count)`
-  if (db.engine === 'sqlite') {
-    await run(`create trigger refuse before update on callback_runs ${when} begin select raise(abort, 'refused'); end`)
-    return () => run('drop trigger refuse')
-  }
-  await run(`create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`)
-  await run(`create trigger refuse before update on callback_runs for each row ${when} execute function refuse()`)
-  return () => run('drop trigger refuse on callback_runs')
 }
 
 /** The same database, whose first statement that stands alone is made, but not answered. */
@@ -301,7 +288,7 @@ eachDatabase('delivery after setbacks', (context) => {
     await using receiver = await startReceiver()
     const db = await context.open()
     await using world = await DeliveryWorld.open(db)
-    const accept = await refuseTransitionsOf(db, 'refused')
+    const accept = await refuseTransitions(db, `new.callback_id = 'refused'`)
     world.run()
     const runs = ['refused', ...Array.from({ length: 20 }, (_, n) => `c-${n}`)]
     await Promise.all(runs.map((id) => world.start(id, receiver.url)))
@@ -317,7 +304,7 @@ eachDatabase('delivery after setbacks', (context) => {
   test('a timeout that the database refuses holds up no other one, and is applied once it is taken', async () => {
     const db = await context.open()
     await using world = await DeliveryWorld.open(db)
-    const accept = await refuseTransitionsOf(db, 'refused')
+    const accept = await refuseTransitions(db, `new.callback_id = 'refused'`)
     const never = { delaySeconds: 600 }
     await world.start('refused', 'http://127.0.0.1:9', { ...never, timeoutSeconds: 5 })
     await world.start('next', 'http://127.0.0.1:9', { ...never, timeoutSeconds: 5 })

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import {
   backoffsDue,
   clampDue,
+  type Due,
   delayedDue,
   destinationsDue,
   MOST_WAITING,
@@ -69,15 +70,18 @@ eachDatabase('what is due', ({ open, openAgain, engine }) => {
 
         const backoffs = open.filter((run) => run.state === 3 && isDue(run)).sort(by('due'))
         assert.deepEqual(
-          times(await backoffsDue(db, now, limit)),
+          times((await backoffsDue(db, now, limit)).runs),
           backoffs.slice(0, limit).map((run) => run.due),
         )
+        for (const look of [backoffsDue, timeoutsDue]) {
+          assert.deepEqual(numbers(await pageByPage(db, look, now, limit)), numbers((await look(db, now, 100)).runs))
+        }
         const overdue = open.filter(({ deadline }) => deadline !== null && deadline <= now).sort(by('deadline'))
         assert.deepEqual(
-          (await timeoutsDue(db, now, limit)).map(({ record }) => record.deadlineAt),
+          (await timeoutsDue(db, now, limit)).runs.map(({ record }) => record.deadlineAt),
           overdue.slice(0, limit).map((run) => run.deadline),
         )
-        assert.deepEqual(numbers(await timeoutsDue(db, now, 100)).sort(), numbers(overdue).sort())
+        assert.deepEqual(numbers((await timeoutsDue(db, now, 100)).runs).sort(), numbers(overdue).sort())
 
         const started = due.filter((run) => run.next !== null && Number(run.due) > after)
         assert.deepEqual(
@@ -142,9 +146,9 @@ eachDatabase('what is due', ({ open, openAgain, engine }) => {
       assert.deepEqual(await take(db, run.destinationId, 9_000, { only }), [])
     }
     assert.deepEqual(await destinationsDue(db, 0, 10, 9_000), [])
-    const [over] = await backoffsDue(db, 2_010, 10)
+    const [over] = (await backoffsDue(db, 2_010, 10)).runs
     assert.ok(over)
-    assert.deepEqual(await backoffsDue(db, 2_009, 10), [])
+    assert.deepEqual(await backoffsDue(db, 2_009, 10), { runs: [], next: null })
     const scheduled = await live(db, over, [{ kind: 'backoff_due' }, 2_010])
     const [again] = await take(db, run.destinationId, 2_010)
     assert.deepEqual({ ...slim(again), destination: scheduled.destination }, scheduled)
@@ -258,7 +262,7 @@ eachDatabase('what is due', ({ open, openAgain, engine }) => {
     for (const [index, failedAt] of [ahead, now, now].entries()) {
       await live(db, runs[index] as StoredRun, [RETRYABLE, failedAt])
     }
-    const due = async () => times(await backoffsDue(db, 99 * HOUR, 9))
+    const due = async () => times((await backoffsDue(db, 99 * HOUR, 9)).runs)
     assert.deepEqual(await due(), [now + 10, now + 10, ahead + 10])
     assert.equal(await db.write((tx) => clampDue(tx, now)), 1)
     assert.deepEqual(await due(), [now + 10, now + 10, now + 10])
@@ -279,6 +283,16 @@ eachDatabase('what is due', ({ open, openAgain, engine }) => {
     assert.deepEqual(await waitingCounts(db, []), new Map())
   })
 })
+
+async function pageByPage(db: Database, look: typeof timeoutsDue, now: number, limit: number): Promise<StoredRun[]> {
+  const found: StoredRun[] = []
+  for (let after: Due['next'] | undefined; after !== null; ) {
+    const { runs, next }: Due = await look(db, now, limit, after)
+    found.push(...runs)
+    after = next
+  }
+  return found
+}
 
 function slim(run: WaitingRun | undefined): StoredRun | undefined {
   const { input: _, completionBytes: __, ...rest } = run ?? {}

@@ -85,8 +85,8 @@ eachDatabase('how what is due is found', ({ open, engine }) => {
     takeDue: (db) => takeDue(db, { destinationId: 2, now: 300, limit: 5, leaseUntil: 900, owner: 'me', exclude: [7] }),
     'takeDue of one': (db) =>
       takeDue(db, { destinationId: 2, now: 300, limit: 5, leaseUntil: 900, owner: 'me', exclude: [], only: 22 }),
-    backoffsDue: (db) => backoffsDue(db, 300, 5),
-    timeoutsDue: (db) => timeoutsDue(db, 1_100, 5),
+    backoffsDue: (db) => backoffsDue(db, 300, 5, { at: 150, runNumber: 3 }),
+    timeoutsDue: (db) => timeoutsDue(db, 1_100, 5, { at: 1_050, runNumber: 3 }),
     delayedDue: (db) => delayedDue(db, 200, 300),
     nextDue: (db) => nextDue(db, 300),
     waitingCounts: (db) => waitingCounts(db, [2, 3]),

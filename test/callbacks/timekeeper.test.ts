@@ -11,7 +11,8 @@ import { eachDatabase } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { withMember } from '../support/with-member.ts'
-import { start } from './store-world.ts'
+import { refuseTransitions } from './refuse-transitions.ts'
+import { start, startMany } from './store-world.ts'
 
 const HOUR = 3_600_000_000
 
@@ -84,6 +85,29 @@ eachDatabase('the keeper of times', ({ open, engine }) => {
     const { timekeeper, said } = keeperOf(db, clock)
     await timekeeper.start()
     assert.deepEqual(said, [['timed out', run]])
+    timekeeper.stop()
+  })
+
+  test('comes to what is behind any number of runs that the database refuses', async () => {
+    const db = await open()
+    const clock = new FakeClock()
+    const over = clock.now() - 10_000
+    const refused = Array.from({ length: 251 }, (_, n) => ({ callbackId: `refused-${n}` }))
+    await startMany(db, [...refused, ...refused.map(({ callbackId }) => ({ callbackId: `${callbackId}-backoff` }))])
+    const [timeout, backoff] = [await start(db), await start(db)]
+    const run = (text: string) => db.write((tx) => sql.raw(text).execute(tx.query))
+    await run(`update callback_runs set deadline_at = ${over}`)
+    await run(`update callback_runs set deadline_at = ${over + 1} where run_number = ${timeout.runNumber}`)
+    const backingOff = `state = ${STATE_NUMBERS.BACKING_OFF}, attempt = 1, deadline_at = null`
+    await run(`update callback_runs set ${backingOff}, due_at = ${over} where callback_id like '%-backoff'`)
+    await run(`update callback_runs set ${backingOff}, due_at = ${over} where run_number = ${backoff.runNumber}`)
+    await refuseTransitions(db, `new.callback_id like 'refused-%'`)
+    const { timekeeper, said } = keeperOf(db, clock)
+    await timekeeper.start()
+    assert.deepEqual(said, [
+      ['timed out', timeout.runNumber],
+      ['due', backoff.runNumber],
+    ])
     timekeeper.stop()
   })
 

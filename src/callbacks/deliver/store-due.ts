@@ -142,28 +142,52 @@ function waitingRun(row: DueRow): WaitingRun {
   return { ...run, completionBytes, input: { callback, completion, searchAttributes: null } }
 }
 
-const dueBackoffs = statement<{ now: Micros; limit: number }, RunRow>(
+/** Where a look at what is due goes on: behind this run. */
+export interface DuePlace {
+  readonly at: Micros
+  readonly runNumber: number
+}
+
+export interface Due {
+  readonly runs: StoredRun[]
+  /** Null when none is left. */
+  readonly next: DuePlace | null
+}
+
+type DueWanted = DuePlace & { now: Micros; limit: number }
+type TimedRow = RunRow & { at: Micros }
+
+const FROM_THE_FIRST: DuePlace = { at: -1, runNumber: 0 }
+
+const dueBackoffs = statement<DueWanted, TimedRow>(
   (_query, p) => sql`
-    select ${RUN_COLUMNS} from callback_runs r
+    select ${RUN_COLUMNS}, r.due_at as at from callback_runs r
     where r.state = ${BACKING_OFF} and r.due_at <= ${p('now')}
-    order by r.due_at limit ${p('limit')}`,
+      and (r.due_at, r.run_number) > (${p('at')}, ${p('runNumber')})
+    order by r.due_at, r.run_number limit ${p('limit')}`,
 )
 
 /** Runs whose time of backing off is over, longest over first. */
-export async function backoffsDue(reader: Reader, now: Micros, limit: number): Promise<StoredRun[]> {
-  return (await reader.run(dueBackoffs, { now, limit })).map(storedRun)
+export async function backoffsDue(reader: Reader, now: Micros, limit: number, after = FROM_THE_FIRST): Promise<Due> {
+  return dueOf(await reader.run(dueBackoffs, { now, limit, ...after }), limit)
 }
 
-const dueTimeouts = statement<{ now: Micros; limit: number }, RunRow>(
+const dueTimeouts = statement<DueWanted, TimedRow>(
   (_query, p) => sql`
-    select ${RUN_COLUMNS} from callback_runs r
+    select ${RUN_COLUMNS}, r.deadline_at as at from callback_runs r
     where r.closed_at is null and r.deadline_at is not null and r.deadline_at <= ${p('now')}
-    order by r.deadline_at limit ${p('limit')}`,
+      and (r.deadline_at, r.run_number) > (${p('at')}, ${p('runNumber')})
+    order by r.deadline_at, r.run_number limit ${p('limit')}`,
 )
 
 /** Running ones whose schedule-to-close is over, longest over first. */
-export async function timeoutsDue(reader: Reader, now: Micros, limit: number): Promise<StoredRun[]> {
-  return (await reader.run(dueTimeouts, { now, limit })).map(storedRun)
+export async function timeoutsDue(reader: Reader, now: Micros, limit: number, after = FROM_THE_FIRST): Promise<Due> {
+  return dueOf(await reader.run(dueTimeouts, { now, limit, ...after }), limit)
+}
+
+function dueOf(rows: readonly TimedRow[], limit: number): Due {
+  const last = rows.length < limit ? undefined : rows.at(-1)
+  return { runs: rows.map(storedRun), next: last ? { at: last.at, runNumber: last.run_number } : null }
 }
 
 const dueDelayed = statement<{ after: Micros; now: Micros }, { id: number }>(

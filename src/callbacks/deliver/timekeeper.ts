@@ -103,28 +103,34 @@ export class Timekeeper {
     }
   }
 
-  async #timeOut(now: Micros): Promise<void> {
-    for (;;) {
-      const due = await timeoutsDue(this.#options.db, now, AT_ONCE)
-      const runs = this.#tried(due)
-      await this.#apply(
+  #timeOut(now: Micros): Promise<void> {
+    return this.#throughAll(timeoutsDue, now, (runs) =>
+      this.#apply(
         runs,
         () => ({ kind: 'timeout_due' }),
         now,
         ({ run }) => this.#options.onTimedOut(run),
-      )
-      if (due.length < AT_ONCE || runs.length === 0 || this.#isStopped) return
-    }
+      ),
+    )
   }
 
-  async #endBackoffs(now: Micros): Promise<void> {
+  #endBackoffs(now: Micros): Promise<void> {
+    const eventOf = (run: StoredRun): RunEvent => ({ kind: 'backoff_due', tag: run.record.attempt })
+    const onWon = ({ run, changed }: Settlement) => this.#options.onDue({ ...run, record: changed.record })
+    return this.#throughAll(backoffsDue, now, (runs) => this.#apply(runs, eventOf, now, onWon))
+  }
+
+  /** Those that are refused stay due, in front of the others. */
+  async #throughAll(
+    look: typeof timeoutsDue,
+    now: Micros,
+    apply: (runs: readonly StoredRun[]) => Promise<void>,
+  ): Promise<void> {
+    let due = await look(this.#options.db, now, AT_ONCE)
     for (;;) {
-      const due = await backoffsDue(this.#options.db, now, AT_ONCE)
-      const runs = this.#tried(due)
-      const eventOf = (run: StoredRun): RunEvent => ({ kind: 'backoff_due', tag: run.record.attempt })
-      const onWon = ({ run, changed }: Settlement) => this.#options.onDue({ ...run, record: changed.record })
-      await this.#apply(runs, eventOf, now, onWon)
-      if (due.length < AT_ONCE || runs.length === 0 || this.#isStopped) return
+      await apply(this.#tried(due.runs))
+      if (due.next === null || this.#isStopped) return
+      due = await look(this.#options.db, now, AT_ONCE, due.next)
     }
   }
 
