@@ -268,6 +268,24 @@ eachDatabase('what is due', ({ open, openAgain, engine }) => {
     assert.deepEqual(await due(), [now + 10, now + 10, now + 10])
   })
 
+  test('what was put off at its start before the clock was set back by hours is put off as long from now on', async () => {
+    const db = await open()
+    const [ahead, now, day] = [9 * HOUR, 2 * HOUR, 24 * HOUR]
+    await startMany(db, [
+      { at: ahead, startDelayMicros: 10 },
+      { at: ahead, startDelayMicros: day },
+      { at: now, startDelayMicros: day },
+      { at: now + 5, startDelayMicros: 10 },
+    ])
+    const rows = () =>
+      db.query.selectFrom('callback_runs').select(['due_at', 'next_attempt_at']).orderBy('run_number').execute()
+    assert.equal(await db.write((tx) => clampDue(tx, now)), 2)
+    assert.deepEqual(
+      (await rows()).map(({ due_at, next_attempt_at }) => [due_at, next_attempt_at]),
+      [now + 10, now + day, now + day, now + 15].map((at) => [at, at]),
+    )
+  })
+
   test('counting what waits ends at a number that says "more"', async () => {
     const db = await open()
     await addDestinations(db, 2)

@@ -232,7 +232,7 @@ const clampRows = statement<{ now: Micros }>(
 )
 
 // Few runs are put off for longer, so few are looked at.
-const LONG_BACKOFF = 3_600 * MICROS_PER_SECOND
+const LONG_WAIT = 3_600 * MICROS_PER_SECOND
 const BACKOFF = sql`due_at - last_attempt_completed_at`
 
 // Where the attempt ended before the clock was set back. Of one that ended since, the times of its run may still lie ahead.
@@ -242,14 +242,26 @@ const clampBackoffs = statement<{ now: Micros; late: Micros }>(
     where state = ${BACKING_OFF} and due_at > ${p('late')} and last_attempt_completed_at > ${p('now')} and ${BACKOFF} > 0`,
 )
 
+const START_DELAY = sql`next_attempt_at - created_at`
+
+// The same for first attempts. Those of runs that were started since stay as they are.
+const clampDelays = statement<{ now: Micros; late: Micros }>(
+  (_query, p) => sql`
+    update callback_runs set due_at = ${p('now')} + ${START_DELAY}, next_attempt_at = ${p('now')} + ${START_DELAY}
+    where state = ${SCHEDULED} and next_attempt_at is not null and lease_owner is null
+      and due_at > ${p('late')} and created_at > ${p('now')}`,
+)
+
 /**
  * To be called once before the first look. The clock may have been set back since the last process ended: what was due then
  * is due now, and nobody would be woken for it; what was put off is put off as long from now on, where it would wait for more
  * than an hour. What another process has taken stays with it. On PostgreSQL `read committed` is enough.
  */
 export async function clampDue(tx: Transaction, now: Micros): Promise<number> {
-  const backoffs = await tx.change(clampBackoffs, { now, late: now + LONG_BACKOFF })
-  return backoffs + (await tx.change(clampRows, { now }))
+  const late = now + LONG_WAIT
+  const backoffs = await tx.change(clampBackoffs, { now, late })
+  const delays = await tx.change(clampDelays, { now, late })
+  return backoffs + delays + (await tx.change(clampRows, { now }))
 }
 
 /** Counting ends here: more is shown as "more than". */
