@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { sql } from 'kysely'
 import { graphText } from '../../src/knowledge/graph/write-graph.ts'
 import { orphansText } from '../../src/knowledge/graph/write-orphans.ts'
 import { eachDatabase } from '../support/each-database.ts'
@@ -33,6 +34,30 @@ eachDatabase('how a graph is read', ({ open, engine }) => {
         if (engine === 'sqlite') assert.doesNotMatch(plan, SORT, `${seen.sql}\n${plan}`)
       }
     })
+  })
+
+  test('of a project that the statistics do not know yet, PostgreSQL compares no note with all others', async () => {
+    const db = await open()
+    if (engine === 'sqlite') return
+    const notesOf = (count: number) => {
+      const paths = Array.from({ length: count }, (_, n) => `d/note ${n}.md`)
+      return paths.map((path) => ({ path, links: paths.slice(0, 20) }))
+    }
+    await writeNoteRows(db, notesOf(600))
+    await sql`analyze`.execute(db.query)
+    const { projectId } = await writeNoteRows(db, notesOf(300))
+    const { reader, statements } = watchedReader(db)
+    for (const typeKeys of [null, ['note']]) {
+      for (const folder of [null, 'd']) {
+        await drain(graphText(reader, { projectId, typeKeys, folder, limit: null, after: null }))
+      }
+    }
+    const ofEdges = statements.filter(({ sql: text }) => text.includes('target'))
+    assert.ok(ofEdges.length >= 4)
+    for (const seen of new Map(ofEdges.map((one) => [one.sql, one])).values()) {
+      const plan = await planOf(db, seen)
+      assert.match(plan, /Index Cond: \(id = r\.to_id\)/, `${seen.sql}\n${plan}`)
+    }
   })
 })
 

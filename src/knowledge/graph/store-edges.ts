@@ -34,13 +34,23 @@ interface Input extends PathRange {
   limit: number
 }
 
+/**
+ * With a limit, which PostgreSQL cannot join with: in a project that it does not know yet it would take one target for all, and compare
+ * each note with each.
+ */
+function targetOf(engine: Engine): RawBuilder<unknown> {
+  return engine === 'sqlite'
+    ? sql`cross join notes as target on target.id = r.to_id`
+    : sql`cross join lateral (select * from notes where notes.id = r.to_id limit 1) as target`
+}
+
 /** `source` are the notes of the range; each relation is found by its key, and its target by number. */
 function edges(p: Parameter<Input>, engine: Engine, hasType: boolean, hasFolder: boolean): RawBuilder<unknown> {
   // SQLite takes tables in this order when they are joined so.
   const join = engine === 'sqlite' ? sql`cross join` : sql`inner join`
   return sql`from notes as source
     ${join} relations as r on r.from_id = source.id
-    ${join} notes as target on target.id = r.to_id
+    ${targetOf(engine)}
     where source.project_id = ${p('projectId')}
       and source.file_path > ${p('after')} and source.file_path <= ${p('upto')}
       and r.to_id is not null and r.is_repeat = 0 and target.project_id = source.project_id
@@ -104,7 +114,7 @@ const rest = byConditions((hasType, hasFolder) =>
         select ${edgeText(engine)} as row, r.position ${placeBy(engine, 'r.position')}
         from notes as source
         inner join relations as r on r.from_id = source.id
-        inner join notes as target on target.id = r.to_id
+        ${targetOf(engine)}
         where source.id = ${p('from_id')} and r.position > ${p('position')}
           and r.to_id is not null and r.is_repeat = 0 and target.project_id = source.project_id
           ${hasType ? sql`and ${isOfType(engine, 'target.type_key', p('typeKeys'))}` : sql``}
