@@ -120,6 +120,13 @@ eachDatabase('how what is due is found', ({ open, engine }) => {
     }
   })
 
+  test('runs past their retention are chosen before anything else of them is looked at', {
+    skip: engine === 'sqlite' && 'it goes through them in their order there',
+  }, async () => {
+    const [seen] = await plansOf(looks.deleteClosedRuns as (typeof looks)[string])
+    assert.match(seen?.plan ?? '', /Join.*Limit.*callback_runs.*callback_inputs/s)
+  })
+
   test('one look finds the next destination, and one whether something is due there', async () => {
     const [seen] = await plansOf((db) => destinationsDue(db, 0, 100, 300))
     const plan = seen?.plan ?? ''

@@ -20,13 +20,17 @@ interface ClosedRow {
   input_bytes: number | null
 }
 
+// Chosen first: PostgreSQL may think that there are few, and would look at the inputs of all of them for each chunk.
 const closedBefore = statement<{ namespaceId: Id<'Namespace'>; before: Micros }, ClosedRow>(
   (_query, p) => sql`
-    select r.run_number, r.attempt,
+    select oldest.run_number, oldest.attempt,
       length(i.completion) + length(i.callback) + coalesce(length(i.search_attributes), 0) as input_bytes
-    from callback_runs r left join callback_inputs i on i.run_number = r.run_number
-    where r.namespace_id = ${p('namespaceId')} and r.sort_at < ${p('before')}
-    order by r.sort_at limit ${sql.lit(RETENTION_CHUNK)}`,
+    from (
+      select run_number, attempt, sort_at from callback_runs
+      where namespace_id = ${p('namespaceId')} and sort_at < ${p('before')}
+      order by sort_at limit ${sql.lit(RETENTION_CHUNK)}
+    ) oldest left join callback_inputs i on i.run_number = oldest.run_number
+    order by oldest.sort_at`,
 )
 
 /**
