@@ -152,36 +152,10 @@ eachDatabase('vectors from a service that fails', ({ open }) => {
 
     const place = { projectId: world.projectId, noteId }
     const edit = { operation: 'find_replace', find_text: 'poison', content: 'cure', expected_replacements: 1 }
-    server.answer = () => ({ status: 503, body: {} })
     await world.notes.edit(world.writer, place, edit as never, {})
-    await assert.rejects(running.sync.caughtUp(world.project.id), /answered 503/)
-    const changed = await running.sync.status(world.project)
-    assert.deepEqual({ failed: changed.failed, pending: changed.pending }, { failed: 0, pending: 1 }, 'tried again')
-    server.answer = () => undefined
-    await clock.advance(HOUR_MS)
     await running.sync.caughtUp(world.project.id)
     assert.equal((await storedVectors(world)).length, 3)
     assert.equal((await running.sync.status(world.project)).failed, 0)
-  })
-
-  test('a note that is to be tried again and changes meanwhile waits once', async () => {
-    const world = await openNotes(await open())
-    await using server = await new EmbeddingServer().listen()
-    const clocks = { sync: new FakeClock(), provider: new HastyClock() }
-    await using running = new RunningSync(world.deps.db, settingsOf(server), clocks)
-    const pending = async () => (await running.sync.status(world.project)).pending
-    server.answer = ({ input }) => (input.join().includes('poison') ? { status: 500, body: {} } : undefined)
-    const { external_id: noteId } = await createNote(world, 'Bad', 'poison')
-    await createNote(world, 'Good', 'food')
-    await running.sync.caughtUp(world.project.id)
-    assert.equal(await pending(), 1)
-    server.answer = () => ({ status: 503, body: {} })
-    const edit = { operation: 'append', content: 'more' }
-    await world.notes.edit(world.writer, { projectId: world.projectId, noteId }, edit as never, {})
-    await assert.rejects(running.sync.caughtUp(world.project.id), /answered 503/)
-    assert.equal(await pending(), 1)
-    await createNote(world, 'Other', 'food')
-    assert.equal(await pending(), 2)
   })
 
   test('a text that the service falls over, or has no vector for, costs the other notes nothing', async () => {

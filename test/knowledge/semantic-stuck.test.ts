@@ -24,7 +24,8 @@ eachDatabase('a service that is busy again and again', ({ open }) => {
       return { pending, failed, embeddings }
     }
     server.answer = () => ({ status: 503, body: {} })
-    for (const title of ['Bad', 'Good']) await createNote(world, title, `text of ${title}`)
+    const { external_id: noteId } = await createNote(world, 'Bad', 'text of Bad')
+    await createNote(world, 'Good', 'text of Good')
     await tries(9, running, world, clock)
     assert.deepEqual(await counted(), { pending: 2, failed: 0, embeddings: 0 })
 
@@ -36,6 +37,12 @@ eachDatabase('a service that is busy again and again', ({ open }) => {
     await createNote(world, 'Next', 'text of another')
     await running.sync.caughtUp(world.project.id)
     assert.equal((await storedVectors(world)).length, 2)
+
+    server.answer = () => ({ status: 503, body: {} })
+    const edit = { operation: 'append', content: 'more' }
+    await world.notes.edit(world.writer, { projectId: world.projectId, noteId }, edit as never, {})
+    await assert.rejects(running.sync.caughtUp(world.project.id), /answered 503/)
+    assert.deepEqual(await counted(), { pending: 1, failed: 0, embeddings: 2 }, 'changed, it is tried again')
   })
 
   test('and asks for less in a minute puts no note aside', async () => {
@@ -49,6 +56,26 @@ eachDatabase('a service that is busy again and again', ({ open }) => {
     await tries(9, running, world, clock)
     const { pending, status } = await running.sync.status(world.project)
     assert.deepEqual({ pending, status }, { pending: 1, status: 'unavailable' })
+  })
+
+  test('and has a note to try again that changes meanwhile makes it wait once', async () => {
+    const world = await openNotes(await open())
+    await using server = await new EmbeddingServer().listen()
+    const clocks = { sync: new FakeClock(), provider: new HastyClock() }
+    await using running = new RunningSync(world.deps.db, settingsOf(server), clocks)
+    const pending = async () => (await running.sync.status(world.project)).pending
+    server.answer = ({ input }) => (input.join().includes('poison') ? { status: 500, body: {} } : undefined)
+    const { external_id: noteId } = await createNote(world, 'Bad', 'poison')
+    await createNote(world, 'Good', 'food')
+    await running.sync.caughtUp(world.project.id)
+    assert.equal(await pending(), 1)
+    server.answer = () => ({ status: 503, body: {} })
+    const edit = { operation: 'append', content: 'more' }
+    await world.notes.edit(world.writer, { projectId: world.projectId, noteId }, edit as never, {})
+    await assert.rejects(running.sync.caughtUp(world.project.id), /answered 503/)
+    assert.equal(await pending(), 1)
+    await createNote(world, 'Other', 'food')
+    assert.equal(await pending(), 2)
   })
 })
 
