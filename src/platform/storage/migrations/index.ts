@@ -15,6 +15,7 @@ import * as searchAgain from './0012-search-again.ts'
 import * as readAgain from './0013-read-again.ts'
 import * as formerProjectNames from './0014-former-project-names.ts'
 import * as searchVariants from './0015-search-variants.ts'
+import * as tenantStatistics from './0016-tenant-statistics.ts'
 
 export interface Migration {
   name: string
@@ -38,4 +39,5 @@ export const MIGRATIONS: readonly Migration[] = [
   readAgain,
   formerProjectNames,
   searchVariants,
+  tenantStatistics,
 ]
