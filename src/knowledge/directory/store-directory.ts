@@ -5,6 +5,7 @@ import type { PathRange } from '../graph/store-paths.ts'
 import type { Note } from '../note/note.ts'
 import '../tables.ts'
 import { textsIn } from '../../platform/storage/json-list.ts'
+import { fromListed } from '../../platform/storage/look-up.ts'
 
 export interface PathRow {
   file_path: string
@@ -55,8 +56,12 @@ export function filesOf(reader: Reader, projectId: number, { after, upto }: Path
 
 const filesByPath = statement<{ projectId: number; paths: string }, FileRow>(
   (_query, p, engine) => sql`
-    select ${sql.join(FILE_COLUMNS.map((column) => sql.ref(column)))} from notes
-    where project_id = ${p('projectId')} and file_path in ${textsIn(engine, p('paths'))}`,
+    select ${sql.join(FILE_COLUMNS.map((column) => sql.ref(column)))} ${fromListed(engine, {
+      table: 'notes',
+      column: 'file_path',
+      list: textsIn(engine, p('paths')),
+      where: sql`project_id = ${p('projectId')}`,
+    })}`,
 )
 
 export async function filesAt(

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Engine } from '../../platform/storage/engine.ts'
+import { lookUp } from '../../platform/storage/look-up.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import '../tables.ts'
 import type { Chunk } from '../snapshot/snapshot-stream.ts'
@@ -34,14 +35,8 @@ interface Input extends PathRange {
   limit: number
 }
 
-/**
- * With a limit, which PostgreSQL cannot join with: in a project that it does not know yet it would take one target for all, and compare
- * each note with each.
- */
 function targetOf(engine: Engine): RawBuilder<unknown> {
-  return engine === 'sqlite'
-    ? sql`cross join notes as target on target.id = r.to_id`
-    : sql`cross join lateral (select * from notes where notes.id = r.to_id limit 1) as target`
+  return lookUp(engine, { table: 'notes', as: 'target', on: sql`target.id = r.to_id` })
 }
 
 /** `source` are the notes of the range; each relation is found by its key, and its target by number. */

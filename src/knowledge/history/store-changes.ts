@@ -2,7 +2,9 @@
 import { type Selectable, sql } from 'kysely'
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import type { Engine } from '../../platform/storage/engine.ts'
 import { numbersIn } from '../../platform/storage/json-list.ts'
+import { lookUp } from '../../platform/storage/look-up.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Note, Project } from '../note/note.ts'
 import type { NoteChange, NoteChangesTable } from '../tables.ts'
@@ -91,6 +93,12 @@ export async function hasReached(reader: Reader, seq: number): Promise<boolean> 
         select pg_sequence_last_value(pg_get_serial_sequence('note_changes', 'seq')::regclass) as last`
   ).execute(reader.query)
   return seq <= Number(rows[0]?.last ?? 0)
+}
+
+/** A join with the last change `c` of each note `n`. */
+export function lastChangeOf(engine: Engine) {
+  const on = sql`c.project_id = n.project_id and c.external_id = n.external_id`
+  return lookUp(engine, { table: 'note_changes', as: 'c', on })
 }
 
 /** Forgets that notes were deleted before the time. How many, at most `limit`. */

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import type { Engine } from '../../platform/storage/engine.ts'
+import { fromListed, lookUp } from '../../platform/storage/look-up.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { NoteRef } from '../note/note.ts'
 import { NAME_KINDS } from '../tables.ts'
@@ -98,8 +100,9 @@ const MOST_FOUND = 1000
 const COLUMNS = sql.raw(`n.name_key as key, n.kind, n.value,
   notes.id, notes.external_id, notes.title, notes.permalink, notes.file_path`)
 
-// With a limit, which PostgreSQL cannot join with: of a table that it does not know yet it would rather read all notes.
-const OWNER = sql`(select * from notes where notes.id = n.note_id limit 1) as notes`
+function ownerOf(engine: Engine) {
+  return lookUp(engine, { table: 'notes', as: 'notes', on: sql`notes.id = n.note_id` })
+}
 
 // Each key once: SQLite looks for one after the other, and would need longer to make a set of them than to find the names.
 const byKeys = statement<Keys, NamedNote>((_query, p, engine) =>
@@ -107,13 +110,15 @@ const byKeys = statement<Keys, NamedNote>((_query, p, engine) =>
     ? sql`
       select ${COLUMNS} from json_each(${p('keys')}) k
       cross join note_names n on n.project_id = ${p('projectId')} and n.name_key = k.value
-      cross join notes on notes.id = n.note_id
+      ${ownerOf(engine)}
       limit ${sql.lit(MOST_FOUND)}`
     : sql`
-      select ${COLUMNS} from (
-        select * from note_names
-        where project_id = ${p('projectId')} and name_key = any(${p('keys')}::text[]) limit ${sql.lit(MOST_FOUND)}
-      ) n cross join lateral ${OWNER}`,
+      select ${COLUMNS} from unnest(${p('keys')}::text[]) as k
+      cross join lateral (
+        select * from note_names c
+        where c.project_id = ${p('projectId')} and c.name_key = k limit ${sql.lit(MOST_FOUND)}) n
+      ${ownerOf(engine)}
+      limit ${sql.lit(MOST_FOUND)}`,
 )
 
 // The oldest notes of each key and kind.
@@ -124,7 +129,7 @@ const byCrowdedKeys = statement<Keys, NamedNote>((_query, p, engine) =>
       from (select distinct value as name_key from json_each(${p('keys')})) k
       cross join (select value as kind from json_each('[0,1,2,3,4]')) d
       cross join note_names n on n.project_id = ${p('projectId')} and n.name_key = k.name_key and n.kind = d.kind
-      cross join notes on notes.id = n.note_id
+      ${ownerOf(engine)}
       where n.note_id < coalesce((
         select c.note_id from note_names c
         where c.project_id = ${p('projectId')} and c.name_key = k.name_key and c.kind = d.kind
@@ -137,7 +142,7 @@ const byCrowdedKeys = statement<Keys, NamedNote>((_query, p, engine) =>
         select * from note_names c
         where c.project_id = ${p('projectId')} and c.name_key = k.name_key and c.kind = d.kind
         order by c.note_id limit ${sql.lit(MOST_NAMESAKES)}) n
-      cross join lateral ${OWNER}`,
+      ${ownerOf(engine)}`,
 )
 
 export interface FoundNames {
@@ -157,13 +162,15 @@ export async function findNames(reader: Reader, projectId: number, keys: readonl
 const byExactNames = statement<{ projectId: number; names: string | readonly string[] }, NoteRef>(
   (_query, p, engine) => {
     const list =
-      engine === 'sqlite' ? sql`in (select value from json_each(${p('names')}))` : sql`= any(${p('names')}::text[])`
+      engine === 'sqlite'
+        ? sql`(select value from json_each(${p('names')}))`
+        : sql`(select unnest(${p('names')}::text[]))`
+    const from = (column: string) =>
+      fromListed(engine, { table: 'notes', column, list, where: sql`project_id = ${p('projectId')}` })
     return sql`
-      select id, external_id, title, permalink, file_path from notes
-      where project_id = ${p('projectId')} and permalink ${list}
+      select id, external_id, title, permalink, file_path ${from('permalink')}
       union
-      select id, external_id, title, permalink, file_path from notes
-      where project_id = ${p('projectId')} and file_path ${list}`
+      select id, external_id, title, permalink, file_path ${from('file_path')}`
   },
 )
 

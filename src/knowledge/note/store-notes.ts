@@ -4,6 +4,7 @@ import { statement } from '../../platform/storage/statement.ts'
 import { deleteRelations } from '../link/store-relations.ts'
 import '../tables.ts'
 import { textsIn } from '../../platform/storage/json-list.ts'
+import { fromListed } from '../../platform/storage/look-up.ts'
 import type { NoteContentsTable } from '../tables.ts'
 import type { Note, NoteWithContent } from './note.ts'
 import { deleteObservations } from './store-observations.ts'
@@ -147,8 +148,12 @@ export async function isExternalIdTaken(reader: Reader, externalId: string): Pro
 
 const takenPermalinks = statement<{ projectId: number; permalinks: string; ownId: number }, { permalink: string }>(
   (_query, p, engine) => sql`
-    select permalink from notes
-    where project_id = ${p('projectId')} and id <> ${p('ownId')} and permalink in ${textsIn(engine, p('permalinks'))}`,
+    select permalink ${fromListed(engine, {
+      table: 'notes',
+      column: 'permalink',
+      list: textsIn(engine, p('permalinks')),
+      where: sql`project_id = ${p('projectId')} and id <> ${p('ownId')}`,
+    })}`,
 )
 
 /** Which of them other notes have. */

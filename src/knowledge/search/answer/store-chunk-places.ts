@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Reader } from '../../../platform/storage/database.ts'
 import { numbersIn } from '../../../platform/storage/json-list.ts'
+import { fromListed } from '../../../platform/storage/look-up.ts'
 import { statement } from '../../../platform/storage/statement.ts'
 import '../../semantic/tables.ts'
 import { ROW_KINDS } from '../row-number.ts'
@@ -15,9 +16,13 @@ interface PlaceRow {
 
 const placesOf = statement<{ projectId: number; modelId: number; ids: string }, PlaceRow>(
   (_query, p, engine) => sql`
-    select note_id, start_at, end_at, hash from note_vectors
-    where project_id = ${p('projectId')} and model_id = ${p('modelId')}
-      and note_id in ${numbersIn(engine, p('ids'))} and kind = ${sql.lit(ROW_KINDS.note)} and position = 0`,
+    select note_id, start_at, end_at, hash ${fromListed(engine, {
+      table: 'note_vectors',
+      column: 'note_id',
+      list: numbersIn(engine, p('ids')),
+      where: sql`project_id = ${p('projectId')} and model_id = ${p('modelId')}
+        and kind = ${sql.lit(ROW_KINDS.note)} and position = 0`,
+    })}`,
 )
 
 /** Where the chunks of notes stood when they were embedded. */

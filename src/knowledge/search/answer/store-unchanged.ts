@@ -3,14 +3,13 @@ import { sql } from 'kysely'
 import type { Reader } from '../../../platform/storage/database.ts'
 import { numbersIn } from '../../../platform/storage/json-list.ts'
 import { statement } from '../../../platform/storage/statement.ts'
-import { lastChange } from '../../history/store-changes.ts'
+import { lastChange, lastChangeOf } from '../../history/store-changes.ts'
 import '../../tables.ts'
 
 const unchanged = statement<{ projectId: number; since: number; ids: string }, { id: number }>(
   (_query, p, engine) => sql`
-    select n.id from notes n
-    join note_changes c on c.project_id = n.project_id and c.external_id = n.external_id
-    where n.id in ${numbersIn(engine, p('ids'))} and n.project_id = ${p('projectId')} and c.seq <= ${p('since')}`,
+    select n.id from notes n ${lastChangeOf(engine)}
+    where n.id in ${numbersIn(engine, p('ids'))} and +n.project_id = ${p('projectId')} and c.seq <= ${p('since')}`,
 )
 
 /** Whether all of these notes are there as they were at that change. */

@@ -39,9 +39,19 @@ const PAGE = `
 const CHANGED = `
   select note_id, seq, chunks from note_embeddings
   where project_id = ?1 and model_id = ?2 and (seq, note_id) > (?3, ?4) order by seq, note_id limit ?5`
-const OF_NOTES = `select ${COLUMNS} from note_vectors where project_id = ?1 and model_id = ?2 and note_id`
-// The signs keep SQLite from reading all of the project to find a few of it.
+const OF_NOTES_ON_SQLITE = `
+  select ${COLUMNS} from note_vectors
+  where project_id = ?1 and model_id = ?2 and note_id in (select value from json_each(?3))`
+// The offset keeps PostgreSQL from reading all of the project to find a few of it.
+const OF_NOTES_ON_POSTGRES = `
+  select ${COLUMNS} from unnest(?3::bigint[]) as wanted
+  cross join lateral (
+    select * from note_vectors where project_id = ?1 and model_id = ?2 and note_id = wanted offset 0
+  ) as found`
+// The signs keep an index of projects from being taken.
 const BY_ID = `select ${COLUMNS}, hash from note_vectors where +project_id = ?1 and +model_id = ?2 and id`
+const BY_ID_ON_SQLITE = `${BY_ID} in (select value from json_each(?3))`
+const BY_ID_ON_POSTGRES = `${BY_ID} = any(?3::bigint[])`
 
 /** How far somebody followed the changes: up to this note of this change. */
 export interface ChangePlace {
@@ -91,20 +101,21 @@ export class VectorSource {
   }
 
   ofNotes(key: VectorsKey, noteIds: readonly number[]): Promise<StoredVector[]> {
-    return this.#oneOf(OF_NOTES, key, noteIds)
+    return this.#listed(OF_NOTES_ON_SQLITE, OF_NOTES_ON_POSTGRES, key, noteIds)
   }
 
   byId(key: VectorsKey, ids: readonly number[]): Promise<TextVector[]> {
-    return this.#oneOf(BY_ID, key, ids)
+    return this.#listed(BY_ID_ON_SQLITE, BY_ID_ON_POSTGRES, key, ids)
   }
 
-  #oneOf<Row>(sql: string, { projectId, modelId }: VectorsKey, numbers: readonly number[]): Promise<Row[]> {
+  #listed<Row>(
+    onSqlite: string,
+    onPostgres: string,
+    { projectId, modelId }: VectorsKey,
+    numbers: readonly number[],
+  ): Promise<Row[]> {
     return this.#connection.engine === 'sqlite'
-      ? this.#connection.ask(`${sql} in (select value from json_each(?3))`, [
-          projectId,
-          modelId,
-          JSON.stringify(numbers),
-        ])
-      : this.#connection.ask(`${sql} = any(?3::bigint[])`, [projectId, modelId, numbers])
+      ? this.#connection.ask(onSqlite, [projectId, modelId, JSON.stringify(numbers)])
+      : this.#connection.ask(onPostgres, [projectId, modelId, numbers])
   }
 }

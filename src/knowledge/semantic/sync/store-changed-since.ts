@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { Reader } from '../../../platform/storage/database.ts'
 import { numbersIn } from '../../../platform/storage/json-list.ts'
 import { statement } from '../../../platform/storage/statement.ts'
+import { lastChangeOf } from '../../history/store-changes.ts'
 import '../tables.ts'
 import '../../tables.ts'
 import type { ChunkedNote } from '../chunk/chunk-note.ts'
@@ -27,9 +28,8 @@ export interface ChangedNote extends ChunkedNote {
 
 const changed = statement<{ projectId: number; since: number; ids: string }, ChangedNote>(
   (_query, p, engine) => sql`
-    select n.id, n.title, n.created_at, n.size from notes n
-    join note_changes c on c.project_id = n.project_id and c.external_id = n.external_id
-    where n.id in ${numbersIn(engine, p('ids'))} and n.project_id = ${p('projectId')} and c.seq > ${p('since')}`,
+    select n.id, n.title, n.created_at, n.size from notes n ${lastChangeOf(engine)}
+    where n.id in ${numbersIn(engine, p('ids'))} and +n.project_id = ${p('projectId')} and c.seq > ${p('since')}`,
 )
 
 /** Those of the notes that changed after that change. */
@@ -44,11 +44,10 @@ export function notesChangedSince(
 
 const awaited = statement<SyncKey & { since: number; ids: string }, { id: number }>(
   (_query, p, engine) => sql`
-    select n.id from notes n
-    join note_changes c on c.project_id = n.project_id and c.external_id = n.external_id
-    where n.id in ${numbersIn(engine, p('ids'))} and n.project_id = ${p('projectId')} and c.seq > ${p('since')}
-      and not exists (select 1 from note_vectors v
-        where v.project_id = n.project_id and v.model_id = ${p('modelId')} and v.note_id = n.id)`,
+    select n.id from notes n ${lastChangeOf(engine)}
+    where n.id in ${numbersIn(engine, p('ids'))} and +n.project_id = ${p('projectId')} and c.seq > ${p('since')}
+      and (select 1 from note_vectors v
+        where v.project_id = n.project_id and v.model_id = ${p('modelId')} and v.note_id = n.id limit 1) is null`,
 )
 
 /** Those of the notes that changed after that change, and have no vectors. */

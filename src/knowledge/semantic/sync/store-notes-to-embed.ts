@@ -1,7 +1,9 @@
 import { sql } from 'kysely'
 import type { Micros } from '../../../platform/clock/clock.ts'
 import type { Reader } from '../../../platform/storage/database.ts'
+import type { Engine } from '../../../platform/storage/engine.ts'
 import { numbersIn, textsIn } from '../../../platform/storage/json-list.ts'
+import { fromListed, lookUpOrNull } from '../../../platform/storage/look-up.ts'
 import { statement } from '../../../platform/storage/statement.ts'
 import type { StoredChunk } from './plan-note.ts'
 import type { SyncKey } from './store-sync.ts'
@@ -26,12 +28,24 @@ const NOTE_COLUMNS = sql.raw(`
   coalesce(n.metadata, '{}') as metadata, coalesce(n.size, 0) as size, coalesce(e.chunks, 0) as chunks`)
 
 const changed = statement<SyncKey & { after: number; limit: number }, ChangedNote>(
-  (_query, p) => sql`
+  (_query, p, engine) => sql`
     select c.seq, c.external_id, ${NOTE_COLUMNS}
-    from note_changes c left join notes n on n.external_id = c.external_id and n.project_id = c.project_id
-    left join note_embeddings e on e.project_id = c.project_id and e.model_id = ${p('modelId')} and e.note_id = coalesce(n.id,
-      (select max(t.note_id) from note_trash t where t.project_id = c.project_id and t.external_id = c.external_id))
-    where c.project_id = ${p('projectId')} and c.seq > ${p('after')} order by c.seq limit ${p('limit')}`,
+    from (
+      select seq, external_id, project_id from note_changes
+      where project_id = ${p('projectId')} and seq > ${p('after')} order by seq limit ${p('limit')}
+    ) c
+    ${lookUpOrNull(engine, {
+      table: 'notes',
+      as: 'n',
+      on: sql`n.external_id = c.external_id and n.project_id = c.project_id`,
+    })}
+    ${lookUpOrNull(engine, {
+      table: 'note_embeddings',
+      as: 'e',
+      on: sql`e.project_id = c.project_id and e.model_id = ${p('modelId')} and e.note_id = coalesce(n.id,
+        (select max(t.note_id) from note_trash t where t.project_id = c.project_id and t.external_id = c.external_id))`,
+    })}
+    order by c.seq`,
 )
 
 /** The notes behind a change, in the order of their last changes. */
@@ -41,8 +55,12 @@ export function changedNotes(reader: Reader, key: SyncKey, after: number, limit:
 
 const trashed = statement<{ projectId: number; ids: string }, { note_id: number; external_id: string }>(
   (_query, p, engine) => sql`
-    select note_id, external_id from note_trash
-    where project_id = ${p('projectId')} and external_id in ${textsIn(engine, p('ids'))}`,
+    select note_id, external_id ${fromListed(engine, {
+      table: 'note_trash',
+      column: 'external_id',
+      list: textsIn(engine, p('ids')),
+      where: sql`project_id = ${p('projectId')}`,
+    })}`,
 )
 
 /** Notes that had one of these ids and were deleted; another one may have it by now. */
@@ -74,12 +92,23 @@ export async function contentsOf(reader: Reader, noteIds: readonly number[]): Pr
   return new Map(rows.map(({ note_id, content }) => [note_id, content]))
 }
 
+interface OfNotes {
+  projectId: number
+  modelId: number
+  ids: string
+}
+
+function ofNotes(engine: Engine, table: string, p: <K extends keyof OfNotes>(key: K) => OfNotes[K]) {
+  const where = sql`project_id = ${p('projectId')} and model_id = ${p('modelId')}`
+  return fromListed(engine, { table, column: 'note_id', list: numbersIn(engine, p('ids')), where })
+}
+
 type StoredRow = StoredChunk & { note_id: number }
 
-const stored = statement<{ projectId: number; modelId: number; ids: string }, StoredRow>(
+const stored = statement<OfNotes, StoredRow>(
   (_query, p, engine) => sql`
-    select id, note_id, kind, position, number, start_at as "start", end_at as "end", hash from note_vectors
-    where project_id = ${p('projectId')} and model_id = ${p('modelId')} and note_id in ${numbersIn(engine, p('ids'))}`,
+    select id, note_id, kind, position, number, start_at as "start", end_at as "end", hash
+    ${ofNotes(engine, 'note_vectors', p)}`,
 )
 
 /** What there is of these notes, by their numbers. */
@@ -91,13 +120,9 @@ export async function storedChunks(
   return Map.groupBy(await reader.run(stored, { ...key, ids: JSON.stringify(noteIds) }), ({ note_id }) => note_id)
 }
 
-const fingerprints = statement<
-  { projectId: number; modelId: number; ids: string },
-  { note_id: number; fingerprint: string }
->(
+const fingerprints = statement<OfNotes, { note_id: number; fingerprint: string }>(
   (_query, p, engine) => sql`
-    select note_id, fingerprint from note_embeddings
-    where project_id = ${p('projectId')} and model_id = ${p('modelId')} and note_id in ${numbersIn(engine, p('ids'))}`,
+    select note_id, fingerprint ${ofNotes(engine, 'note_embeddings', p)}`,
 )
 
 export async function fingerprintsOf(
