@@ -1,5 +1,6 @@
 import type { Micros } from '../../../platform/clock/clock.ts'
 import type { Reader } from '../../../platform/storage/database.ts'
+import type { Engine } from '../../../platform/storage/engine.ts'
 import type { Project } from '../../note/note.ts'
 import type { SearchFilters } from '../filter/filters.ts'
 import type { PreparedFilters } from '../filter/passing-notes.ts'
@@ -28,17 +29,22 @@ export interface CompareLimits {
   allRows: number
   /** Notes that are looked at in the order of their changes. */
   notes: number
-  /** Of these, notes whose rows are looked up one by one: each may take milliseconds. */
+  /** Of these, notes whose rows are looked up one by one. */
   lookedUp: number
 }
 
-export const COMPARE_LIMITS: CompareLimits = { rows: 5_000, allRows: 50_000, notes: 50_000, lookedUp: 100 }
+export const COMPARE_LIMITS: Record<Engine, CompareLimits> = {
+  // The index takes up to milliseconds for a note.
+  sqlite: { rows: 5_000, allRows: 50_000, notes: 50_000, lookedUp: 100 },
+  // Twice as long for a note as where many are read side by side.
+  postgres: { rows: 5_000, allRows: 50_000, notes: 50_000, lookedUp: 500 },
+}
 
 /** More rows than are wanted, unless among those that are looked at fewer pass. */
 export async function comparedRows(
   search: ComparedSearch,
   wanted: number,
-  limits = COMPARE_LIMITS,
+  limits = COMPARE_LIMITS[search.reader.engine],
 ): Promise<Candidates> {
   const { reader, expression, filters } = search
   const found = new Map<number, Micros>()

@@ -26,8 +26,8 @@ export async function rowsHaving(
     common: new Set(),
     notes,
   })
-  const { rows } = COMPARE_LIMITS
-  const found = await matchingRows(reader, expression, rows + 1)
-  const first = { numbers: found.slice(0, rows), isLast: found.length <= rows }
-  return new Set(await new KnownRows(reader, expression, first, COMPARE_LIMITS).rowsOf(noteIds))
+  const limits = COMPARE_LIMITS[reader.engine]
+  const found = await matchingRows(reader, expression, limits.rows + 1)
+  const first = { numbers: found.slice(0, limits.rows), isLast: found.length <= limits.rows }
+  return new Set(await new KnownRows(reader, expression, first, limits).rowsOf(noteIds))
 }
