@@ -193,7 +193,10 @@ class ConditionCompiler {
     if (test === FALSE) return FALSE
     const which = sql`a.run_number = ${sql.ref(this.#columns.runNumber)} and a.name = ${field.name} and a.type = ${field.type}`
     const also = test === TRUE ? sql`` : sql` and ${test}`
-    return sql`exists (select 1 from callback_attributes as a where ${which}${also})`
+    // With an offset PostgreSQL looks at the attributes of a run. Of a name or a value that it has not counted it expects one row, and
+    // would read those of all runs of all namespaces, or compare each with each.
+    const look = sql.raw(this.#engine === 'sqlite' ? '' : ' offset 0')
+    return sql`exists (select 1 from callback_attributes as a where ${which}${also}${look})`
   }
 
   /** What holds for a value at the place exactly when the comparison is true, or false where that is wanted. */
