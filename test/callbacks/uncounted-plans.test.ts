@@ -3,10 +3,13 @@ import { test } from 'node:test'
 import { sql } from 'kysely'
 import { parseQuery } from '../../src/callbacks/query/parse-query.ts'
 import { type RunColumns, whereCondition } from '../../src/callbacks/query/store-query.ts'
+import { findDescribed, findOutcome } from '../../src/callbacks/run/store-describe.ts'
+import { findRun } from '../../src/callbacks/run/store-runs.ts'
 import type { Database, Reader } from '../../src/platform/storage/database.ts'
 import { planOf } from '../knowledge/watched-reader.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { CATALOGUE } from './condition-samples.ts'
+import { seenStatements } from './seen-statements.ts'
 import { fillRuns } from './store-rows.ts'
 import { NAMESPACE } from './store-world.ts'
 
@@ -61,6 +64,23 @@ eachDatabase('what PostgreSQL has not counted', ({ engine, open }) => {
         `${query}\n${plan}`,
       )
       assert.doesNotMatch(plan, /Seq Scan on callback_attributes|SCAN a\b|Join/, `${query}\n${plan}`)
+    }
+  })
+
+  test('a run is found by its id, however many runs its callback has', async () => {
+    const db = await open()
+    await fill(db)
+    await db.write((tx) => sql`update callback_runs set callback_id = 'same' where run_number > 1500`.execute(tx.query))
+    const statements = await seenStatements(db, async (reader) => {
+      assert.equal((await findOutcome(reader, NAMESPACE, 'same', '2000'))?.runNumber, 2_000)
+      assert.equal(await findOutcome(reader, NAMESPACE, 'other', '2000'), undefined)
+      await findRun(reader, NAMESPACE, 'same', '2000')
+      await findDescribed(reader, NAMESPACE, 'same', { runId: '2000', withCompletion: true })
+    })
+    assert.equal(statements.length, 4)
+    for (const seen of statements) {
+      const plan = await planOf(db, seen)
+      assert.match(plan, engine === 'sqlite' ? /SEARCH r .*\(run_id=\?\)/ : /Index Cond: \(run_id = '2000'/, plan)
     }
   })
 })

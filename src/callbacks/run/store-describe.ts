@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Id } from '../../platform/ids/uuid.ts'
 import type { Reader } from '../../platform/storage/database.ts'
+import { unindexed } from '../../platform/storage/look-up.ts'
 import { type Statement, statement } from '../../platform/storage/statement.ts'
 import type { RunFailures, StoredRun } from './run.ts'
 import { RUN_COLUMNS, type RunRow, readFailure, storedRun } from './store-runs.ts'
@@ -67,10 +68,11 @@ function statementsFor<Row>(extent: Extent): {
         ) as r ${joins}`,
     ),
     byId: statement(
-      (_query, p) => sql`
+      (_query, p, engine) => sql`
         select ${RUN_COLUMNS}, ${columns}
         from callback_runs r ${joins}
-        where r.run_id = ${p('runId')} and r.callback_id = ${p('callbackId')} and r.namespace_id = ${p('namespaceId')}`,
+        where r.run_id = ${p('runId')} and ${unindexed(engine, 'r.callback_id')} = ${p('callbackId')}
+          and ${unindexed(engine, 'r.namespace_id')} = ${p('namespaceId')}`,
     ),
   }
 }

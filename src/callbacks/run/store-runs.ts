@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Id } from '../../platform/ids/uuid.ts'
 import type { Reader } from '../../platform/storage/database.ts'
 import { numbersIn } from '../../platform/storage/json-list.ts'
+import { unindexed } from '../../platform/storage/look-up.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { GivenRetryPolicy } from '../state/run-record.ts'
 import { RUN_STATES, type RunState, STATE_NUMBERS } from '../state/run-state.ts'
@@ -78,10 +79,11 @@ const latestRun = statement<NamedRun, FoundRow>(
 )
 
 const runById = statement<NamedRun & { runId: string }, FoundRow>(
-  (_query, p) => sql`
+  (_query, p, engine) => sql`
     select ${RUN_COLUMNS}, d.destination
     from callback_runs r join callback_destinations d on d.id = r.destination_id
-    where r.run_id = ${p('runId')} and r.callback_id = ${p('callbackId')} and r.namespace_id = ${p('namespaceId')}`,
+    where r.run_id = ${p('runId')} and ${unindexed(engine, 'r.callback_id')} = ${p('callbackId')}
+      and ${unindexed(engine, 'r.namespace_id')} = ${p('namespaceId')}`,
 )
 
 export type FoundRun = StoredRun & { readonly destination: string }

@@ -46,3 +46,8 @@ export function fromListed(engine: Engine, { table, column, list, where }: Liste
     : sql`from (select distinct listed from ${list} as list (listed)) as wanted
       cross join lateral (select * from ${rows} where ${where} and ${key} = wanted.listed offset 0) as ${rows}`
 }
+
+/** A text that rows are compared by and not found by: where several indexes seem to find one row, PostgreSQL takes any of them. */
+export function unindexed(engine: Engine, column: string): RawBuilder<string> {
+  return engine === 'sqlite' ? sql<string>`+${sql.ref(column)}` : sql<string>`(${sql.ref(column)} || '')`
+}
