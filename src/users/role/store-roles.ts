@@ -1,9 +1,11 @@
+import { sql } from 'kysely'
 import type { ManagedRoleKey, RoleId } from '../../platform/auth/managed-roles.ts'
 import { type PermissionName, permissionId } from '../../platform/auth/permissions.ts'
 import type { OrganizationId, UserId } from '../../platform/auth/principal.ts'
 import type { RolesTable } from '../../platform/auth/tables.ts'
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import { unindexed } from '../../platform/storage/look-up.ts'
 import { addToTally, dropTally } from '../../platform/tally/store.ts'
 import type { Role } from '../user/user.ts'
 import { nameKey } from '../user/user-keys.ts'
@@ -84,12 +86,12 @@ export async function hideRole(tx: Transaction, { id }: Role, at: Micros): Promi
 
 /** Takes it from so many of its members; answers from how many. */
 export async function removeMembers(tx: Transaction, roleId: RoleId, limit: number): Promise<number> {
+  // An array: PostgreSQL may plan a sub-select as a loop that looks for them anew for each member.
+  const some = tx.query.selectFrom('user_roles').select('user_id').where('role_id', '=', roleId).limit(limit)
   const { numDeletedRows } = await tx.query
     .deleteFrom('user_roles')
-    .where('role_id', '=', roleId)
-    .where('user_id', 'in', (eb) =>
-      eb.selectFrom('user_roles').select('user_id').where('role_id', '=', roleId).limit(limit),
-    )
+    .where(unindexed(tx.engine, 'role_id'), '=', roleId)
+    .where(tx.engine === 'postgres' ? sql<boolean>`user_id = any(array(${some}))` : sql<boolean>`user_id in (${some})`)
     .executeTakeFirstOrThrow()
   return Number(numDeletedRows)
 }
@@ -202,7 +204,7 @@ export async function removeUserRole(tx: Transaction, userId: UserId, roleId: Ro
   const { numDeletedRows } = await tx.query
     .deleteFrom('user_roles')
     .where('user_id', '=', userId)
-    .where('role_id', '=', roleId)
+    .where(unindexed(tx.engine, 'role_id'), '=', roleId)
     .executeTakeFirstOrThrow()
   const wasThere = numDeletedRows === 1n
   if (wasThere) await addToTally(tx, roleTally(roleId), -1)
