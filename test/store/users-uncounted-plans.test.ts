@@ -4,7 +4,7 @@ import { type KyselyPlugin, type RootOperationNode, sql } from 'kysely'
 import type { RoleId } from '../../src/platform/auth/managed-roles.ts'
 import type { UserId } from '../../src/platform/auth/principal.ts'
 import type { Database, Transaction } from '../../src/platform/storage/database.ts'
-import { removeMembers, removeUserRole } from '../../src/users/role/store-roles.ts'
+import { removeMembers, removeUserRole, someActiveAdministrators } from '../../src/users/role/store-roles.ts'
 import { planOf, type SeenStatement } from '../knowledge/watched-reader.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { installed } from '../support/identity.ts'
@@ -60,7 +60,7 @@ async function plansOf(db: Database, work: (tx: Transaction) => Promise<unknown>
       await work(seeing)
       return Promise.all(
         statements
-          .filter(({ sql: text }) => text.startsWith('delete'))
+          .filter(({ sql: text }) => /^(delete|update|select "users")/.test(text))
           .map(async (seen) => `${seen.sql}\n${await planOf(tx, seen)}`),
       )
     },
@@ -83,5 +83,17 @@ eachDatabase('a role that PostgreSQL has not counted', ({ open, engine }) => {
       assert.match(plan, engine === 'sqlite' ? /SEARCH user_roles .*\buser_id=\?/ : /Index Cond: .*\buser_id = /, plan)
       assert.doesNotMatch(plan, /SCAN|Join/, plan)
     }
+  })
+
+  test('leaves who administers the server to be found by that role alone', async () => {
+    const db = await open()
+    const { organizationId } = await installed(db)
+    await fill(db)
+    const plans = await plansOf(db, async (tx) => {
+      assert.equal((await someActiveAdministrators(tx, organizationId)).length, 1)
+    })
+    assert.equal(plans.length, 1)
+    const [plan = ''] = plans
+    assert.match(plan, engine === 'sqlite' ? /SEARCH user_roles .*\(role_id=\?/ : /Index Cond: \(role_id = /, plan)
   })
 })

@@ -50,7 +50,8 @@ export async function hasAdministratorBeside(
   organizationId: OrganizationId,
   excluded: readonly UserId[],
 ): Promise<boolean> {
-  const row = await activeAdministrators(reader, organizationId)
+  const { query } = await activeAdministrators(reader, organizationId)
+  const row = await query
     .where('users.id', 'not in', [...excluded])
     .limit(1)
     .executeTakeFirst()
@@ -62,7 +63,8 @@ export async function isActiveAdministrator(
   organizationId: OrganizationId,
   userId: UserId,
 ): Promise<boolean> {
-  const row = await activeAdministrators(reader, organizationId).where('users.id', '=', userId).executeTakeFirst()
+  const { query } = await activeAdministrators(reader, organizationId)
+  const row = await query.where('users.id', '=', userId).executeTakeFirst()
   return row !== undefined
 }
 

@@ -213,21 +213,22 @@ export async function removeUserRole(tx: Transaction, userId: UserId, roleId: Ro
 
 /** Up to two are enough to know whether one may go. */
 export async function someActiveAdministrators(reader: Reader, organizationId: OrganizationId): Promise<UserId[]> {
-  const rows = await activeAdministrators(reader, organizationId).orderBy('users.id').limit(2).execute()
-  return rows.map((row) => row.id)
+  const administrators = await activeAdministrators(reader, organizationId)
+  return (await administrators.query.orderBy('users.id').limit(2).execute()).map((row) => row.id)
 }
 
-/** The people who can mend everything. */
-export function activeAdministrators(reader: Reader, organizationId: OrganizationId) {
-  return reader.query
-    .selectFrom('roles')
-    .innerJoin('user_roles', 'user_roles.role_id', 'roles.id')
+/** A query for the people who can mend everything. */
+export async function activeAdministrators(reader: Reader, organizationId: OrganizationId) {
+  // Their role by its id: joined with the roles, PostgreSQL expects as many people in it as in any other, and reads those of all.
+  const role = await findManagedRole(reader, organizationId, 'admin')
+  const query = reader.query
+    .selectFrom('user_roles')
     .innerJoin('users', 'users.id', 'user_roles.user_id')
     .select('users.id')
-    .where('roles.organization_id', '=', organizationId)
-    .where('roles.managed', '=', 'admin')
+    .where('user_roles.role_id', '=', role?.id ?? null)
     .where('users.status', '=', 'Active')
     .where('users.service_account', '=', 0)
+  return { query }
 }
 
 function rolesOf(reader: Reader, organizationId: OrganizationId) {
