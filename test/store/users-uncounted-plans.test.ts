@@ -4,6 +4,7 @@ import { type KyselyPlugin, type RootOperationNode, sql } from 'kysely'
 import type { RoleId } from '../../src/platform/auth/managed-roles.ts'
 import type { UserId } from '../../src/platform/auth/principal.ts'
 import type { Database, Transaction } from '../../src/platform/storage/database.ts'
+import { revokeOpen } from '../../src/users/invitation/store-invitations.ts'
 import { removeMembers, removeUserRole, someActiveAdministrators } from '../../src/users/role/store-roles.ts'
 import { planOf, type SeenStatement } from '../knowledge/watched-reader.ts'
 import { eachDatabase } from '../support/each-database.ts'
@@ -95,5 +96,31 @@ eachDatabase('a role that PostgreSQL has not counted', ({ open, engine }) => {
     assert.equal(plans.length, 1)
     const [plan = ''] = plans
     assert.match(plan, engine === 'sqlite' ? /SEARCH user_roles .*\(role_id=\?/ : /Index Cond: \(role_id = /, plan)
+  })
+})
+
+eachDatabase('invitations of a state that PostgreSQL has not counted', ({ open, engine }) => {
+  async function addInvitations(tx: Transaction, state: 'accepted' | 'pending'): Promise<void> {
+    await sql`insert into user_invitations (id, organization_id, user_id, state, delivery, created_at, expires_at)
+      select ${state} || number, organization_id, id, ${state}, 'sent', 1, 100 from users where id like 'u%'`.execute(
+      tx.query,
+    )
+  }
+
+  test('are found by their users', async () => {
+    const db = await open()
+    const { organizationId } = await installed(db)
+    await fill(db)
+    await db.write(async (tx) => {
+      await addInvitations(tx, 'accepted')
+      if (engine === 'postgres') await sql`analyze`.execute(tx.query)
+      await addInvitations(tx, 'pending')
+    })
+    const plans = await plansOf(db, async (tx) => {
+      assert.equal((await revokeOpen(tx, organizationId, ['u7' as UserId], 50)).length, 1)
+    })
+    assert.equal(plans.length, 1)
+    const [plan = ''] = plans
+    assert.match(plan, engine === 'sqlite' ? /\(user_id=\? AND state=\?/ : /Index Cond: \(\(user_id = /, plan)
   })
 })
