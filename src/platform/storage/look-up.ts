@@ -51,3 +51,11 @@ export function fromListed(engine: Engine, { table, column, list, where }: Liste
 export function unindexed(engine: Engine, column: string): RawBuilder<string> {
   return engine === 'sqlite' ? sql<string>`+${sql.ref(column)}` : sql<string>`(${sql.ref(column)} || '')`
 }
+
+/**
+ * A limit for rows in the order of an index. Where PostgreSQL expects fewer than that, it would read all of them and sort them; of a
+ * limit that it does not know when it plans it expects that it ends the look early.
+ */
+export function unplannedLimit(engine: Engine, limit: RawBuilder<unknown>): RawBuilder<unknown> {
+  return engine === 'sqlite' ? sql`limit ${limit}` : sql`limit (select cast(${limit} as bigint))`
+}
