@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import {
   backoffsDue,
   clampDue,
@@ -268,6 +269,25 @@ eachDatabase('what is due', ({ open, openAgain, engine }) => {
     assert.deepEqual(await due(), [now + 10, now + 10, now + 10])
   })
 
+  test('what was put off anew at a start is not put off once more at the next one, which would shorten its time', async () => {
+    const db = await open()
+    const [ahead, now, day] = [9 * HOUR, 2 * HOUR, 24 * HOUR]
+    const [failed] = await startMany(db, [{ at: ahead }, { at: ahead, startDelayMicros: 4 * HOUR }])
+    await live(db, failed as StoredRun, [RETRYABLE, ahead])
+    const backoff = sql`due_at = due_at + ${day}, next_attempt_at = next_attempt_at + ${day}`
+    await db.write(({ query }) => sql`update callback_runs set ${backoff} where state = 3`.execute(query))
+    const times = async () => {
+      const { rows } = await sql<{ at: number }>`
+        select next_attempt_at as at from callback_runs where due_at between next_attempt_at and next_attempt_at + 1
+        order by run_number`.execute(db.query)
+      return rows.map(({ at }) => Number(at))
+    }
+    assert.equal(await db.write((tx) => clampDue(tx, now)), 2)
+    assert.deepEqual(await times(), [now + 10 + day, now + 4 * HOUR])
+    assert.equal(await db.write((tx) => clampDue(tx, now + HOUR / 2)), 0)
+    assert.deepEqual(await times(), [now + 10 + day, now + 4 * HOUR])
+  })
+
   test('what was put off at its start before the clock was set back by hours is put off as long from now on', async () => {
     const db = await open()
     const [ahead, now, day] = [9 * HOUR, 2 * HOUR, 24 * HOUR]
@@ -282,7 +302,12 @@ eachDatabase('what is due', ({ open, openAgain, engine }) => {
     assert.equal(await db.write((tx) => clampDue(tx, now)), 2)
     assert.deepEqual(
       (await rows()).map(({ due_at, next_attempt_at }) => [due_at, next_attempt_at]),
-      [now + 10, now + day, now + day, now + 15].map((at) => [at, at]),
+      [
+        [now + 11, now + 10],
+        [now + day + 1, now + day],
+        [now + day, now + day],
+        [now + 15, now + 15],
+      ],
     )
   })
 

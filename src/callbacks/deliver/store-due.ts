@@ -233,13 +233,22 @@ const clampRows = statement<{ now: Micros }>(
 
 // Few runs are put off for longer, so few are looked at.
 const LONG_WAIT = 3_600 * MICROS_PER_SECOND
+
+// What was put off anew is due a microsecond behind its time, and so known: for how long it was to wait can no longer be told.
+const AS_IT_WAS = sql`due_at = next_attempt_at`
+
+function putOff(now: Micros, time: RawBuilder<unknown>) {
+  return sql`next_attempt_at = ${now} + ${time}, due_at = ${now} + ${time} + 1`
+}
+
 const BACKOFF = sql`due_at - last_attempt_completed_at`
 
 // Where the attempt ended before the clock was set back. Of one that ended since, the times of its run may still lie ahead.
 const clampBackoffs = statement<{ now: Micros; late: Micros }>(
   (_query, p) => sql`
-    update callback_runs set due_at = ${p('now')} + ${BACKOFF}, next_attempt_at = ${p('now')} + ${BACKOFF}
-    where state = ${BACKING_OFF} and due_at > ${p('late')} and last_attempt_completed_at > ${p('now')} and ${BACKOFF} > 0`,
+    update callback_runs set ${putOff(p('now'), BACKOFF)}
+    where state = ${BACKING_OFF} and due_at > ${p('late')} and last_attempt_completed_at > ${p('now')} and ${BACKOFF} > 0
+      and ${AS_IT_WAS}`,
 )
 
 const START_DELAY = sql`next_attempt_at - created_at`
@@ -247,9 +256,9 @@ const START_DELAY = sql`next_attempt_at - created_at`
 // The same for first attempts. Those of runs that were started since stay as they are.
 const clampDelays = statement<{ now: Micros; late: Micros }>(
   (_query, p) => sql`
-    update callback_runs set due_at = ${p('now')} + ${START_DELAY}, next_attempt_at = ${p('now')} + ${START_DELAY}
+    update callback_runs set ${putOff(p('now'), START_DELAY)}
     where state = ${SCHEDULED} and next_attempt_at is not null and lease_owner is null
-      and due_at > ${p('late')} and created_at > ${p('now')}`,
+      and due_at > ${p('late')} and created_at > ${p('now')} and ${AS_IT_WAS}`,
 )
 
 /**
