@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { test } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { SystemClock } from '../../../src/platform/clock/clock.ts'
 import { closeGracefully } from '../../../src/platform/http/connection/listen.ts'
@@ -10,7 +10,7 @@ import { startPlatform } from './platform-server.ts'
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
 
-/** A route that is answered at once, and one that is answered when the test says so. */
+/** Routes that are answered at once, some time later, and when the test says so. */
 function routes() {
   const [begun, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const asked: string[] = []
@@ -18,6 +18,10 @@ function routes() {
     server.get('/at-once/:name', (request, reply) => {
       asked.push((request.params as { name: string }).name)
       reply.send('at once')
+    })
+    server.get('/later', async () => {
+      await setTimeout(20)
+      return 'later'
     })
     server.get('/waiting', async () => {
       begun.resolve()
@@ -47,7 +51,7 @@ function answersIn(text: string): string[] {
   return heads.map((head) => `${head.slice(9, 12)}${/^connection: close\r?$/im.test(head) ? ' close' : ''}`)
 }
 
-const close = (server: FastifyInstance) => closeGracefully(server, new SystemClock(), 10_000)
+const close = (server: FastifyInstance, graceMs = 10_000) => closeGracefully(server, new SystemClock(), graceMs)
 
 test('a request that has arrived on a kept-alive connection when the server stops is answered', async () => {
   const { register, asked } = routes()
@@ -76,6 +80,21 @@ test('requests behind one that is being answered when the server stops are answe
   while (platform.server.server.listening) await nextTurn()
   release()
   assert.deepEqual(answersIn(await received), ['200', '200', '404 close'])
+  assert.equal(await closed, true)
+})
+
+test('whoever sends another request for each answer does not keep a server that stops', async () => {
+  const { register, begun, release } = routes()
+  await using platform = await startPlatform({ routes: register })
+  const socket = connect(platform.port, '127.0.0.1')
+  const received = listenTo(socket)
+  socket.write(get('/waiting') + get('/later').repeat(4))
+  await begun
+  const closed = close(platform.server, 3_000)
+  while (platform.server.server.listening) await nextTurn()
+  socket.on('data', (text: string) => socket.write(get('/later').repeat(answersIn(text).length)))
+  release()
+  assert.deepEqual(answersIn(await received), ['200', '200', '200', '200', '200 close'])
   assert.equal(await closed, true)
 })
 

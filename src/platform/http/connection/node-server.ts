@@ -28,7 +28,7 @@ export function createNodeServer(
 
   const pipelined = new PipelinedRequests()
 
-  const isFollowed = (socket: Socket) => pipelined.isWaitingOn(socket)
+  const isFollowed = (socket: Socket) => pipelined.isFollowed(socket)
 
   function onRequest(request: HttpRequest, response: HttpResponse<HttpRequest>): void {
     pipelined.inTurn(request, response, () => {

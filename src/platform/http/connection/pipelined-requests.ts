@@ -13,6 +13,8 @@ const MOST_WAITING = 20_000
 export class PipelinedRequests {
   readonly #most: number
   readonly #waitingOn = new WeakMap<Socket, number>()
+  /** Behind how many more answers a connection ends. */
+  readonly #leftOn = new WeakMap<Socket, number>()
   #waiting = 0
 
   constructor(most = MOST_WAITING) {
@@ -23,9 +25,14 @@ export class PipelinedRequests {
     return this.#waiting
   }
 
-  /** Whether one waits behind the request that is being answered on the connection. */
-  isWaitingOn(socket: Socket): boolean {
-    return (this.#waitingOn.get(socket) ?? 0) > 0
+  /**
+   * To be asked for each answer on a connection that is to end: whether one waits behind it that had arrived by the first of them.
+   * Whoever sends another request for each answer would keep it open for ever.
+   */
+  isFollowed(socket: Socket): boolean {
+    const left = this.#leftOn.get(socket) ?? this.#waitingOn.get(socket) ?? 0
+    this.#leftOn.set(socket, left - 1)
+    return left > 0
   }
 
   /** Answers at once where nothing is before it. */

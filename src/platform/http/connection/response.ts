@@ -17,7 +17,7 @@ export interface RequestRecorder {
   isClosing(): boolean
 }
 
-/** Whether another request on the connection has arrived by now. */
+/** Whether the connection, which is to end, ends behind a later answer. Asked once for each. */
 type IsFollowed = (socket: Socket) => boolean
 
 // Smaller answers fit into what is kept of every connection anyway.
