@@ -11,7 +11,7 @@ export interface FoundBothWays {
   /** Rows that may be found by their meaning alone: near enough, and passing the filters. */
   nearKeys: ReadonlySet<number>
   words: readonly FoundRow[]
-  /** Rows that the words find, too, though there are so many that they are not among those above. */
+  /** Where quotes and operators say what is to be found: what that is, also beyond the rows above. None of a plain question. */
   wordKeys: ReadonlySet<number>
 }
 
@@ -23,9 +23,8 @@ export type Fusion = 'weighted' | 'rrf'
  */
 export function fuseHits(found: FoundBothWays, depths: readonly number[], fusion: Fusion): RatedHit[][] {
   const { chunks, words } = found
-  const wordKeys = new Set([...found.wordKeys, ...words.map(hitKey)])
   return depths.map((depth) =>
-    fuseSome({ ...found, chunks: chunks.slice(0, depth), words: words.slice(0, depth), wordKeys }, fusion),
+    fuseSome({ ...found, chunks: chunks.slice(0, depth), words: words.slice(0, depth) }, fusion),
   )
 }
 

@@ -141,7 +141,7 @@ export class MeaningSearch {
     const nearKeys = new Set(rows.map(hitKey))
     const fusion = found === null ? 'weighted' : settings.hybrid_fusion
     const words = found?.rows ?? []
-    const wordKeys = found?.isCut ? await this.#alsoByWords(project, request, rows, words) : new Set<number>()
+    const wordKeys = found === null ? new Set<number>() : await this.#asWords(project, request, rows, found)
     const [best = [], ...others] = fuseHits({ chunks, nearKeys, words, wordKeys }, depths, fusion)
     const isExpanded = request.isExpanded ?? settings.graph_expansion
     const synced = { modelId, seq: syncedSeq }
@@ -271,17 +271,22 @@ export class MeaningSearch {
     return { question: main.question, isRelaxed: some !== null, isBehind, rows, isCut, statistics }
   }
 
-  /** Of what is near those rows that quotes and operators find as well, though so many others have the words that they were not reached. */
-  #alsoByWords(
+  /**
+   * What quotes and operators find, also of what is near, where so many others have the words that it was not reached. Of a plain
+   * question the words bring nothing but the rows that were reached: those of another page would change the order of this one.
+   */
+  async #asWords(
     project: Project,
     { question: { isPlain, tree } }: MeaningRequest,
     near: readonly NearRow[],
-    words: readonly FoundRow[],
-  ): Promise<Set<number>> | Set<number> {
+    { rows, isCut }: { rows: readonly FoundRow[]; isCut: boolean },
+  ): Promise<Set<number>> {
     if (isPlain || tree === null) return new Set()
-    const known = new Set(words.map(hitKey))
+    const known = new Set(rows.map(hitKey))
+    if (!isCut) return known
     const noteIds = new Set(near.filter((row) => !known.has(hitKey(row))).map(({ noteId }) => noteId))
-    return this.#deps.db.read((snapshot) => rowsHaving(snapshot, project, tree, [...noteIds]))
+    const having = await this.#deps.db.read((snapshot) => rowsHaving(snapshot, project, tree, [...noteIds]))
+    return new Set([...known, ...having])
   }
 }
 
