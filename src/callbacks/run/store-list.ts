@@ -3,7 +3,7 @@ import type { Micros } from '../../platform/clock/clock.ts'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Engine } from '../../platform/storage/engine.ts'
 import { numbersIn } from '../../platform/storage/json-list.ts'
-import { unplannedLimit } from '../../platform/storage/look-up.ts'
+import { unplanned } from '../../platform/storage/look-up.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import { comparisonsOf } from '../query/comparisons-of.ts'
 import { type RunColumns, whereCondition } from '../query/store-query.ts'
@@ -71,7 +71,7 @@ export async function listRuns(
     from callback_runs r
     where ${where} and ${which}
     order by ${sortAt} desc, r.created_at desc, r.run_id
-    ${unplannedLimit(reader.engine, sql`${limit}`)}`
+    limit ${unplanned(reader.engine, limit)}`
   const rows = await firstOf(reader, query, { after, limit }, select)
   return rows.map((row) => ({
     runNumber: row.run_number,

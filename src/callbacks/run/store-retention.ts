@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Id } from '../../platform/ids/uuid.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
-import { unplannedLimit } from '../../platform/storage/look-up.ts'
+import { unplanned } from '../../platform/storage/look-up.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import { KEPT_ATTEMPTS } from './store-attempts.ts'
 import { deleteRunNumbers } from './store-delete.ts'
@@ -29,7 +29,7 @@ const closedBefore = statement<{ namespaceId: Id<'Namespace'>; before: Micros },
     from (
       select run_number, attempt, sort_at from callback_runs
       where namespace_id = ${p('namespaceId')} and sort_at < ${p('before')}
-      order by sort_at ${unplannedLimit(engine, sql.lit(RETENTION_CHUNK))}
+      order by sort_at limit ${unplanned(engine, sql.lit(RETENTION_CHUNK))}
     ) oldest left join callback_inputs i on i.run_number = oldest.run_number
     order by oldest.sort_at`,
 )

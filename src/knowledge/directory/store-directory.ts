@@ -5,7 +5,7 @@ import type { PathRange } from '../graph/store-paths.ts'
 import type { Note } from '../note/note.ts'
 import '../tables.ts'
 import { textsIn } from '../../platform/storage/json-list.ts'
-import { fromListed } from '../../platform/storage/look-up.ts'
+import { fromListed, unplanned } from '../../platform/storage/look-up.ts'
 
 export interface PathRow {
   file_path: string
@@ -20,15 +20,15 @@ interface PathsInput {
 }
 
 const paths = statement<PathsInput, PathRow>(
-  (_query, p) => sql`
+  (_query, p, engine) => sql`
     select file_path from notes where project_id = ${p('projectId')} and file_path >= ${p('from')}
-    order by file_path limit ${p('limit')}`,
+    order by file_path limit ${unplanned(engine, p('limit'))}`,
 )
 
 const pathsWithDetails = statement<PathsInput, PathRow>(
-  (_query, p) => sql`
+  (_query, p, engine) => sql`
     select file_path, title, updated_at from notes where project_id = ${p('projectId')} and file_path >= ${p('from')}
-    order by file_path limit ${p('limit')}`,
+    order by file_path limit ${unplanned(engine, p('limit'))}`,
 )
 
 /** In code point order, `from` itself included. */

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Engine } from '../../platform/storage/engine.ts'
-import { lookUp } from '../../platform/storage/look-up.ts'
+import { lookUp, unplanned } from '../../platform/storage/look-up.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import '../tables.ts'
 import type { Chunk } from '../snapshot/snapshot-stream.ts'
@@ -64,7 +64,7 @@ const rows = byConditions((hasType, hasFolder) =>
     (_query, p, engine) => sql`
       select ${joined(engine)} as text, count(*) as count from (
         select ${edgeText(engine)} as row ${placeBy(engine, 'source.file_path', 'r.position')}
-        ${edges(p, engine, hasType, hasFolder)} limit ${p('limit')}
+        ${edges(p, engine, hasType, hasFolder)} limit ${unplanned(engine, p('limit'))}
       ) as rows`,
   ),
 )

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { Engine } from '../../platform/storage/engine.ts'
+import { unplanned } from '../../platform/storage/look-up.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import '../tables.ts'
 import {
@@ -48,7 +49,7 @@ const rows = byConditions((hasType, isOrphan) =>
           || ',"note_type":' || ${quoted(engine, 'note_type')}
           || ',"file_path":' || ${quoted(engine, 'file_path')} || '}' as row ${placeBy(engine, 'file_path')}
         from notes where ${conditions(p, engine, hasType, isOrphan)}
-        order by file_path limit ${p('limit')}
+        order by file_path limit ${unplanned(engine, p('limit'))}
       ) as rows`,
   ),
 )

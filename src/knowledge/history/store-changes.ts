@@ -4,7 +4,7 @@ import type { Micros } from '../../platform/clock/clock.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import type { Engine } from '../../platform/storage/engine.ts'
 import { numbersIn } from '../../platform/storage/json-list.ts'
-import { lookUp } from '../../platform/storage/look-up.ts'
+import { lookUp, unplanned } from '../../platform/storage/look-up.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Note, Project } from '../note/note.ts'
 import type { NoteChange, NoteChangesTable } from '../tables.ts'
@@ -59,7 +59,7 @@ export function listChanges(
     .where('project_id', '=', projectId)
     .where('seq', '>', after)
     .orderBy('seq')
-    .limit(limit)
+    .limit(unplanned(reader.engine, limit))
     .execute()
 }
 

@@ -3,6 +3,7 @@ import { type Selectable, sql } from 'kysely'
 import type { Principal } from '../../platform/auth/principal.ts'
 import type { Micros } from '../../platform/clock/clock.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
+import { unplanned } from '../../platform/storage/look-up.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Note, NoteWithContent } from '../note/note.ts'
 import { together } from '../note/together.ts'
@@ -75,7 +76,7 @@ export function listTrash(
     .where('project_id', '=', projectId)
     .orderBy('deleted_at', 'desc')
     .orderBy('note_id', 'desc')
-    .limit(limit)
+    .limit(unplanned(reader.engine, limit))
   if (after === null) return query.execute()
   return query
     .where((eb) => eb(eb.refTuple('deleted_at', 'note_id'), '<', eb.tuple(after.deletedAt, after.noteId)))

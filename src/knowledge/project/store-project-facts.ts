@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Reader } from '../../platform/storage/database.ts'
 import { numbersIn } from '../../platform/storage/json-list.ts'
+import { unplanned } from '../../platform/storage/look-up.ts'
 import { statement } from '../../platform/storage/statement.ts'
 import type { Note, NoteRef } from '../note/note.ts'
 import { cutColumn } from '../note/store-shown.ts'
@@ -22,7 +23,7 @@ export async function noteSlice(
     .select(['id', 'external_id', 'title', 'permalink', 'file_path', 'type_key', 'created_at', 'updated_at', 'size'])
     .where('project_id', '=', projectId)
   if (after !== null) query = query.where(sql<boolean>`(updated_at, id) < (${after.updated_at}, ${after.id})`)
-  return query.orderBy('updated_at', 'desc').orderBy('id', 'desc').limit(limit).execute()
+  return query.orderBy('updated_at', 'desc').orderBy('id', 'desc').limit(unplanned(reader.engine, limit)).execute()
 }
 
 interface Ids {

@@ -53,9 +53,9 @@ export function unindexed(engine: Engine, column: string): RawBuilder<string> {
 }
 
 /**
- * A limit for rows in the order of an index. Where PostgreSQL expects fewer than that, it would read all of them and sort them; of a
+ * As a limit for rows in the order of an index. Where PostgreSQL expects fewer than that, it would read all of them and sort them; of a
  * limit that it does not know when it plans it expects that it ends the look early.
  */
-export function unplannedLimit(engine: Engine, limit: RawBuilder<unknown>): RawBuilder<unknown> {
-  return engine === 'sqlite' ? sql`limit ${limit}` : sql`limit (select cast(${limit} as bigint))`
+export function unplanned(engine: Engine, limit: number | RawBuilder<unknown>): RawBuilder<number> {
+  return engine === 'sqlite' ? sql<number>`${limit}` : sql<number>`(select cast(${limit} as bigint))`
 }

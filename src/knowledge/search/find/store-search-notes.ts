@@ -4,6 +4,7 @@ import type { Micros } from '../../../platform/clock/clock.ts'
 import type { Reader } from '../../../platform/storage/database.ts'
 import type { Engine } from '../../../platform/storage/engine.ts'
 import { numbersIn } from '../../../platform/storage/json-list.ts'
+import { unplanned } from '../../../platform/storage/look-up.ts'
 import { statement } from '../../../platform/storage/statement.ts'
 import '../../tables.ts'
 import type { FilteredNote } from '../filter/passing-notes.ts'
@@ -32,11 +33,11 @@ const newest = statement<
   { projectId: number; after: Micros; beforeAt: Micros; beforeId: number; limit: number },
   ChangedNote
 >(
-  (_query, p) => sql`
+  (_query, p, engine) => sql`
     select id, type_key, updated_at, metadata, size from notes
     where project_id = ${p('projectId')} and updated_at >= ${p('after')}
       and (updated_at, id) < (${p('beforeAt')}, ${p('beforeId')})
-    order by updated_at desc, id desc limit ${p('limit')}`,
+    order by updated_at desc, id desc limit ${unplanned(engine, p('limit'))}`,
 )
 
 /** By the time of their change, behind the one given. */
@@ -94,7 +95,7 @@ const permalinks = statement<PermalinkInput, PermalinkRow>(
   (_query, p, engine) => sql`
     select id, permalink, size from notes
     where project_id = ${p('projectId')} and permalink >= ${p('from')} and permalink <= ${p('to')} and ${holds(engine, p('part'))}
-    order by permalink limit ${p('limit')}`,
+    order by permalink limit ${unplanned(engine, p('limit'))}`,
 )
 
 function holds(engine: Engine, part: string): RawBuilder<boolean> {

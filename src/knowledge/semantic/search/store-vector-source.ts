@@ -32,13 +32,14 @@ const CHANGE_SEQ = 'select change_seq from project_embeddings where project_id =
 const COUNT = `
   select count(*) as count from (select 1 from note_vectors where project_id = ?1 and model_id = ?2 limit ?3) counted`
 const COLUMNS = 'id, note_id, kind, position, number, vector'
+// Of a limit that PostgreSQL does not know it does not expect that it takes all there is, to sort it.
 const PAGE = `
   select ${COLUMNS} from note_vectors
   where project_id = ?1 and model_id = ?2 and (note_id, kind, position, number) > (?3, ?4, ?5, ?6)
-  order by note_id, kind, position, number limit ?7`
+  order by note_id, kind, position, number limit (select cast(?7 as bigint))`
 const CHANGED = `
   select note_id, seq, chunks from note_embeddings
-  where project_id = ?1 and model_id = ?2 and (seq, note_id) > (?3, ?4) order by seq, note_id limit ?5`
+  where project_id = ?1 and model_id = ?2 and (seq, note_id) > (?3, ?4) order by seq, note_id limit (select cast(?5 as bigint))`
 const OF_NOTES_ON_SQLITE = `
   select ${COLUMNS} from note_vectors
   where project_id = ?1 and model_id = ?2 and note_id in (select value from json_each(?3))`

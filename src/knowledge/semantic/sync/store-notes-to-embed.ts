@@ -3,7 +3,7 @@ import type { Micros } from '../../../platform/clock/clock.ts'
 import type { Reader } from '../../../platform/storage/database.ts'
 import type { Engine } from '../../../platform/storage/engine.ts'
 import { numbersIn, textsIn } from '../../../platform/storage/json-list.ts'
-import { fromListed, lookUpOrNull } from '../../../platform/storage/look-up.ts'
+import { fromListed, lookUpOrNull, unplanned } from '../../../platform/storage/look-up.ts'
 import { statement } from '../../../platform/storage/statement.ts'
 import type { StoredChunk } from './plan-note.ts'
 import type { SyncKey } from './store-sync.ts'
@@ -32,7 +32,7 @@ const changed = statement<SyncKey & { after: number; limit: number }, ChangedNot
     select c.seq, c.external_id, ${NOTE_COLUMNS}
     from (
       select seq, external_id, project_id from note_changes
-      where project_id = ${p('projectId')} and seq > ${p('after')} order by seq limit ${p('limit')}
+      where project_id = ${p('projectId')} and seq > ${p('after')} order by seq limit ${unplanned(engine, p('limit'))}
     ) c
     ${lookUpOrNull(engine, {
       table: 'notes',
