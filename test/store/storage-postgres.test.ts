@@ -13,6 +13,7 @@ import { PooledClient } from '../../src/platform/storage/postgres-client.ts'
 import { statement } from '../../src/platform/storage/statement.ts'
 import { tempDir } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { HastyClock } from '../support/hasty-clock.ts'
 import { postgresUnavailable } from '../support/postgres.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
@@ -131,6 +132,22 @@ describe('storage on PostgreSQL', { skip: unavailable !== null && `PostgreSQL: $
     await Promise.all([add(db), add(other)])
     assert.equal(await itemValue(db, 'counter'), 2)
     assert.equal(runs, 3)
+  })
+
+  test('a change that others come in between of a dozen times is made all the same, and none is made again for ever', async () => {
+    const busy = new PostgresDatabase({ ...options, clock: new HastyClock(), url: database.url })
+    await busy.open()
+    let runs = 0
+    const change = (lost: number) =>
+      busy.write(async (tx) => {
+        if (++runs <= lost) await sql`do $$ begin raise sqlstate '40001'; end $$`.execute(tx.query)
+        await put(tx, 'busy', 1)
+      })
+    await change(12)
+    assert.equal(await itemValue(db, 'busy'), 1)
+    assert.equal(runs, 13)
+    await assert.rejects(change(Number.POSITIVE_INFINITY), (error) => isAppError(error, 'aborted'))
+    await busy.close()
   })
 
   test('a signal reaches the other process once it can see the change', async () => {
