@@ -27,4 +27,18 @@ eachDatabase('the place of a note', ({ open }) => {
     const place = { filePath: 'New.md', permalink: 'same' }
     assert.equal(await notes.db.write((tx) => claimPlace(tx, notes.project, place)), 'same-70')
   })
+
+  test('has no permalink that another one has in another Unicode form, also where a thousand notes are called so', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const [composed, decomposed] = ['caf\u00e9', 'cafe\u0301']
+    const claim = (permalink: string) =>
+      notes.db.write((tx) => claimPlace(tx, notes.project, { filePath: 'New.md', permalink }))
+    await notes.add({ path: 'First.md', permalink: `${composed}-1` })
+    await notes.db.write(async (tx) => {
+      for (let at = 0; at < 1_000; at++) await notes.addIn(tx, { path: `d/${at}.md`, title: composed })
+    })
+    assert.equal(await claim(decomposed), decomposed, 'titles are in nobody’s way')
+    await notes.add({ path: 'Last.md', permalink: composed })
+    assert.equal(await claim(decomposed), `${decomposed}-2`)
+  })
 })

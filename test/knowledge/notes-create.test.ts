@@ -212,6 +212,15 @@ describe('POST /entities', () => {
     assert.match(headOf(await notes.create({ title: 'Share 4', content })), /^permalink: shared-3$/m)
   })
 
+  test('suffixes a permalink that another note has in another Unicode form: each leads to its own note', async () => {
+    for (const [title, permalink] of Object.entries({ Composed: 'caf\u00e9', Decomposed: 'cafe\u0301' })) {
+      const made = await notes.create({ title, content: `---\npermalink: "${permalink}"\n---\n` })
+      const body = { identifier: made.permalink, strict: true }
+      const { body: found } = await notes.api.post(`${notes.base}/resolve`, 200, { body })
+      assert.equal(found.external_id, made.external_id, title)
+    }
+  })
+
   test('a path may be as long as paths may be, although its permalink would be longer', async () => {
     const folder = (letter: string) => Array(4).fill(letter.repeat(120)).join('/')
     const directory = `${folder('d')}/${'e'.repeat(500 - 484 - '/a.md'.length)}`

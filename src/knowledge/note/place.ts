@@ -2,7 +2,7 @@ import { AppError } from '../../platform/errors/app-error.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
 import { type FoundNames, findExactNames, findNames } from '../link/store-names.ts'
 import { NAME_KINDS } from '../tables.ts'
-import { areTwins, nameKey } from '../text/name/name-key.ts'
+import { areTwins, isSameName, nameKey, unicodeSpellings } from '../text/name/name-key.ts'
 import { withEnding } from '../text/name/slug.ts'
 import type { NoteRef, Project } from './note.ts'
 import { permalinksTaken } from './store-notes.ts'
@@ -46,7 +46,7 @@ export async function claimAmong(
   const others = [...exact, ...near].filter(({ id }) => id !== ownId)
   if (others.length === 0) return permalink
   refuseOccupied(filePath, others)
-  if (permalink === null || !others.some((other) => other.permalink === permalink)) return permalink
+  if (permalink === null || !others.some((other) => isSameName(other.permalink, permalink))) return permalink
   // The suffixed one that the note has already stays: to say the same twice changes nothing.
   return freePermalink(tx, project, permalink, ownId ?? 0)
 }
@@ -57,7 +57,7 @@ function namesakes({ keys }: KeyedPlace, { names }: FoundNames): NoteRef[] {
 }
 
 function literalNames({ filePath, permalink }: WantedPlace): string[] {
-  return permalink === null ? [filePath] : [filePath, permalink]
+  return permalink === null ? [filePath] : [filePath, ...unicodeSpellings(permalink)]
 }
 
 function refuseOccupied(filePath: string, others: readonly NoteRef[]): void {
@@ -76,8 +76,8 @@ function refuseOccupied(filePath: string, others: readonly NoteRef[]): void {
 async function freePermalink(tx: Transaction, project: Project, wanted: string, ownId: number): Promise<string> {
   for (let first = 1; ; first += SUFFIXES_AT_A_TIME) {
     const candidates = Array.from({ length: SUFFIXES_AT_A_TIME }, (_, index) => withEnding(wanted, `-${first + index}`))
-    const taken = await permalinksTaken(tx, project.id, candidates, ownId)
-    const free = candidates.find((candidate) => !taken.has(candidate))
+    const taken = await permalinksTaken(tx, project.id, candidates.flatMap(unicodeSpellings), ownId)
+    const free = candidates.find((candidate) => !unicodeSpellings(candidate).some((spelled) => taken.has(spelled)))
     if (free !== undefined) return free
   }
 }

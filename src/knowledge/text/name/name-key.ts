@@ -43,6 +43,11 @@ export function isSameName(name: string | null, other: string): boolean {
   return normalForm(name, 'NFC') === normalForm(other, 'NFC')
 }
 
+/** What is compared byte by byte with names that are kept as they were typed is looked for in each of these forms. */
+export function unicodeSpellings(name: string): string[] {
+  return NOT_ASCII.test(name) ? [...new Set([name, normalForm(name, 'NFC'), normalForm(name, 'NFD')])] : [name]
+}
+
 function withoutFileTypes(joined: string): string {
   let end = joined.length
   // The slug of `notes.md.md` is `notes.md`, and both name the note.
