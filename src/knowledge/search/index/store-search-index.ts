@@ -144,15 +144,22 @@ function withinOnSqlite(expression: string, wanted: RawBuilder<number>): RawBuil
     order by s.rowid desc`
 }
 
-/** NOTE Without the offset PostgreSQL collects all rows that match, and looks which of them are wanted. */
 function withinOnPostgres(expression: string, wanted: RawBuilder<number>): RawBuilder<{ id: number }> {
   return sql`
-    select s.id from ${wanted} wanted (value) cross join lateral (
-      select * from note_search one
-      where one.id between wanted.value * ${sql.lit(ROWS_PER_NOTE)} and (wanted.value + 1) * ${sql.lit(ROWS_PER_NOTE)} - 1 offset 0
-    ) s
+    select s.id ${fromRowsOf(wanted)}
     where ${matchesAny('postgres', expression)} and ${isNoRepeat('postgres')}
     order by s.id desc`
+}
+
+/**
+ * PostgreSQL: from the rows `s` of these notes.
+ * NOTE Without the offset it collects all rows that match, and looks which of them are wanted, or compares all that there are with each note.
+ */
+function fromRowsOf(wanted: RawBuilder<number>): RawBuilder<unknown> {
+  return sql`from ${wanted} wanted (value) cross join lateral (
+      select * from note_search one
+      where one.id between wanted.value * ${sql.lit(ROWS_PER_NOTE)} and (wanted.value + 1) * ${sql.lit(ROWS_PER_NOTE)} - 1 offset 0
+    ) s`
 }
 
 const counted = (rows: RawBuilder<unknown>) => sql`select count(*) as count, min(id) as lowest from (${rows}) found`
@@ -289,14 +296,15 @@ export async function beginningsOf(
   return found
 }
 
-const rowsOfNotes = statement<{ ids: string }, { id: number }>(
-  (_query, p, engine) => sql`
-    select ${numberOf(engine)} as id
-    from ${numbersIn(engine, p('ids'))} wanted ${sql.raw(engine === 'sqlite' ? '' : '(value)')}
-    cross join ${sql.raw(engine === 'sqlite' ? 'note_words' : 'note_search')} s
-    where ${numberOf(engine)} between wanted.value * ${sql.lit(ROWS_PER_NOTE)} and (wanted.value + 1) * ${sql.lit(ROWS_PER_NOTE)} - 1
-      and ${isNoRepeat(engine)}`,
-)
+const rowsOfNotes = statement<{ ids: string }, { id: number }>((_query, p, engine) => {
+  const wanted = numbersIn(engine, p('ids'))
+  return engine === 'sqlite'
+    ? sql`
+      select s.rowid as id from ${wanted} wanted cross join note_words s
+      where s.rowid between wanted.value * ${sql.lit(ROWS_PER_NOTE)} and (wanted.value + 1) * ${sql.lit(ROWS_PER_NOTE)} - 1
+        and ${isNoRepeat(engine)}`
+    : sql`select s.id ${fromRowsOf(wanted)} where ${isNoRepeat(engine)}`
+})
 
 /** The numbers of all rows of these notes. */
 export async function allRowsOf(reader: Reader, noteIds: readonly number[]): Promise<number[]> {
