@@ -38,7 +38,7 @@ interface Listed {
   where: RawBuilder<unknown>
 }
 
-/** `from` the rows of a table in which a column is one of a list. */
+/** `from` the rows of a table in which a column is one of a list, each row once. */
 export function fromListed(engine: Engine, { table, column, list, where }: Listed): RawBuilder<unknown> {
   const [rows, key] = [sql.table(table), sql.ref(column)]
   return engine === 'sqlite'

@@ -217,7 +217,7 @@ export async function someActiveAdministrators(reader: Reader, organizationId: O
   return (await administrators.query.orderBy('users.id').limit(2).execute()).map((row) => row.id)
 }
 
-/** A query for the people who can mend everything. */
+/** A query for the people who can mend everything; in an object, since whoever awaits a query itself gets an error. */
 export async function activeAdministrators(reader: Reader, organizationId: OrganizationId) {
   // Their role by its id: joined with the roles, PostgreSQL expects as many people in it as in any other, and reads those of all.
   const role = await findManagedRole(reader, organizationId, 'admin')
