@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type KyselyPlugin, type RootOperationNode, sql } from 'kysely'
+import { sql } from 'kysely'
 import { parseQuery } from '../../src/callbacks/query/parse-query.ts'
 import { countRuns, listRuns } from '../../src/callbacks/run/store-list.ts'
 import type { Database, Reader } from '../../src/platform/storage/database.ts'
-import { planOf, type SeenStatement } from '../knowledge/watched-reader.ts'
+import { planOf, type SeenStatement, watchedQuery } from '../knowledge/watched-reader.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { turnsDuring } from '../support/turns-during.ts'
 import { CATALOGUE } from './condition-samples.ts'
@@ -15,16 +15,7 @@ const ROWS = 20_000
 
 /** The same data, and what was asked of its runs. */
 function watched(reader: Reader): { reader: Reader; statements: SeenStatement[] } {
-  const statements: SeenStatement[] = []
-  const plugin: KyselyPlugin = {
-    transformQuery: ({ node }): RootOperationNode => {
-      const { sql: text, parameters } = reader.query.getExecutor().compileQuery(node, { queryId: 'plan' })
-      statements.push({ sql: text, parameters })
-      return node
-    },
-    transformResult: async ({ result }) => result,
-  }
-  const query = reader.query.withPlugin(plugin)
+  const { query, statements } = watchedQuery(reader.query)
   const run: Reader['run'] = (statement, input) => {
     const prepared = statement.prepared(reader.engine)
     if (/callback_runs/.test(prepared.sql)) statements.push({ sql: prepared.sql, parameters: prepared.bind(input) })

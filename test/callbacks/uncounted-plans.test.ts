@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { sql } from 'kysely'
 import { parseQuery } from '../../src/callbacks/query/parse-query.ts'
-import { type RunColumns, whereCondition } from '../../src/callbacks/query/store-query.ts'
+import { whereCondition } from '../../src/callbacks/query/store-query.ts'
 import { findDescribed, findOutcome } from '../../src/callbacks/run/store-describe.ts'
+import { LISTED_COLUMNS } from '../../src/callbacks/run/store-list.ts'
 import { findRun } from '../../src/callbacks/run/store-runs.ts'
 import type { Database, Reader } from '../../src/platform/storage/database.ts'
 import { planOf } from '../knowledge/watched-reader.ts'
@@ -12,17 +13,6 @@ import { CATALOGUE } from './condition-samples.ts'
 import { seenStatements } from './seen-statements.ts'
 import { fillRuns } from './store-rows.ts'
 import { NAMESPACE } from './store-world.ts'
-
-const COLUMNS: RunColumns = {
-  runNumber: 'r.run_number',
-  status: 'r.status',
-  callbackId: 'r.callback_id',
-  runId: 'r.run_id',
-  createdAt: 'r.created_at',
-  closedAt: 'r.closed_at',
-  transitionCount: 'r.transition_count',
-  statuses: { Running: 1, Succeeded: 2, Failed: 3, Terminated: 4 },
-}
 
 /** Closed runs that have an attribute `Old` each, as the statistics know, and two of them other ones since. */
 async function fill(db: Database): Promise<void> {
@@ -45,7 +35,7 @@ async function fill(db: Database): Promise<void> {
 
 function planFor(db: Reader, query: string): Promise<string> {
   const { condition } = parseQuery(query, CATALOGUE, { allowsGroupBy: false })
-  const where = whereCondition(db.engine, COLUMNS, condition)
+  const where = whereCondition(db.engine, LISTED_COLUMNS, condition)
   const select = sql`select r.run_number from callback_runs r where r.namespace_id = ${NAMESPACE} and ${where}`
   return planOf(db, select.compile(db.query))
 }

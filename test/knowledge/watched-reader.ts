@@ -1,4 +1,4 @@
-import { CompiledQuery, sql } from 'kysely'
+import { CompiledQuery, type KyselyPlugin, type RootOperationNode, sql } from 'kysely'
 import type { Reader, Transaction } from '../../src/platform/storage/database.ts'
 import type { Statement } from '../../src/platform/storage/statement.ts'
 
@@ -24,6 +24,20 @@ export function watchedReader(reader: Reader): { reader: Reader; statements: See
     return reader.run(statement, input)
   }
   return { reader: { engine: reader.engine, query: reader.query, run }, statements }
+}
+
+/** The same of what is built as it is asked: each statement is seen as it is compiled. */
+export function watchedQuery(query: Reader['query']): { query: Reader['query']; statements: SeenStatement[] } {
+  const statements: SeenStatement[] = []
+  const plugin: KyselyPlugin = {
+    transformQuery: ({ node }): RootOperationNode => {
+      const { sql: text, parameters } = query.getExecutor().compileQuery(node, { queryId: 'plan' })
+      statements.push({ sql: text, parameters })
+      return node
+    },
+    transformResult: async ({ result }) => result,
+  }
+  return { query: query.withPlugin(plugin), statements }
 }
 
 /** The same for statements that change something and answer nothing. */

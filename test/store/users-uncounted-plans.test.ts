@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type KyselyPlugin, type RootOperationNode, sql } from 'kysely'
+import { sql } from 'kysely'
 import type { RoleId } from '../../src/platform/auth/managed-roles.ts'
 import type { UserId } from '../../src/platform/auth/principal.ts'
 import type { Database, Transaction } from '../../src/platform/storage/database.ts'
 import { revokeOpen } from '../../src/users/invitation/store-invitations.ts'
 import { removeMembers, removeUserRole, someActiveAdministrators } from '../../src/users/role/store-roles.ts'
-import { planOf, type SeenStatement } from '../knowledge/watched-reader.ts'
+import { planOf, watchedQuery } from '../knowledge/watched-reader.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { installed } from '../support/identity.ts'
 
@@ -42,18 +42,10 @@ async function fill(db: Database): Promise<void> {
 async function plansOf(db: Database, work: (tx: Transaction) => Promise<unknown>): Promise<string[]> {
   return db.write(
     async (tx) => {
-      const statements: SeenStatement[] = []
-      const plugin: KyselyPlugin = {
-        transformQuery: ({ node }): RootOperationNode => {
-          const { sql: text, parameters } = tx.query.getExecutor().compileQuery(node, { queryId: 'plan' })
-          statements.push({ sql: text, parameters })
-          return node
-        },
-        transformResult: async ({ result }) => result,
-      }
+      const { query, statements } = watchedQuery(tx.query)
       const seeing = new Proxy(tx, {
         get(_, name: keyof Transaction) {
-          if (name === 'query') return tx.query.withPlugin(plugin)
+          if (name === 'query') return query
           const member = tx[name]
           return typeof member === 'function' ? member.bind(tx) : member
         },

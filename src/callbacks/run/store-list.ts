@@ -13,7 +13,8 @@ import type { ListKey, ListQuery } from './list-query.ts'
 import { askInParts, behind } from './store-list-parts.ts'
 import { isOfIds, whereListed } from './store-list-range.ts'
 
-const COLUMNS: RunColumns = {
+/** What queries ask about, of the run `r`. */
+export const LISTED_COLUMNS: RunColumns = {
   runNumber: 'r.run_number',
   status: 'r.status',
   callbackId: 'r.callback_id',
@@ -124,7 +125,7 @@ const MOST_PLANNED = 20
 function whereFound(engine: Engine, { namespaceId, condition }: ListQuery): RawBuilder<boolean> {
   const isLong = engine === 'sqlite' && condition !== null && comparisonsOf(condition) > MOST_PLANNED
   return sql`r.namespace_id = ${namespaceId} and ${whereListed(engine, condition)}
-    and ${whereCondition(engine, COLUMNS, condition, !isLong || isOfIds(condition))}`
+    and ${whereCondition(engine, LISTED_COLUMNS, condition, !isLong || isOfIds(condition))}`
 }
 
 const attributeSizes = statement<{ runNumbers: string }, { run_number: number; bytes: number }>(
