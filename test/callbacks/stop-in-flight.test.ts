@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createLogger } from '../../src/platform/logging/logger.ts'
+import type { Database } from '../../src/platform/storage/database.ts'
 import { Supervisor } from '../../src/platform/supervisor/supervisor.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { socketClosed, startReceiver } from '../support/receivers/receiver.ts'
@@ -77,3 +78,37 @@ eachDatabase('a request that is in flight when the server stops, for longer than
     assert.equal(second.headers['webhook-attempt'], '1')
   })
 })
+
+eachDatabase('a server that stops while it still looks for what is due', (context) => {
+  test('sends nothing that comes meanwhile', async () => {
+    await using receiver = await startReceiver()
+    const db = await context.open()
+    await using other = await DeliveryWorld.open(db)
+    const looked = Promise.withResolvers<void>()
+    const stopping = await DeliveryWorld.over({ ...other.namespace, db: firstWriteAfter(db, looked.promise) })
+    stopping.run()
+    const stopped = stopping.stop()
+    await stopping.start('late', receiver.url)
+    looked.resolve()
+    await stopped
+    assert.equal((await other.find('late')).record.attempt, 0)
+    assert.equal(receiver.requests.all.length, 0)
+  })
+})
+
+/** The same database, whose first change is not begun before. */
+function firstWriteAfter(db: Database, before: Promise<void>): Database {
+  let isFirst = true
+  const write: Database['write'] = async (work, options) => {
+    const mayBegin = isFirst ? before : null
+    isFirst = false
+    await mayBegin
+    return db.write(work, options)
+  }
+  return new Proxy(db, {
+    get(_db, name) {
+      const member = name === 'write' ? write : Reflect.get(db, name, db)
+      return typeof member === 'function' ? member.bind(db) : member
+    },
+  })
+}

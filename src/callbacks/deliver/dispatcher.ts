@@ -100,25 +100,28 @@ export class Dispatcher implements Worker {
 
   async run(signal: AbortSignal): Promise<void> {
     const { promise: stopped, resolve } = Promise.withResolvers<void>()
-    const onAbort = () => resolve()
-    signal.addEventListener('abort', onAbort)
-    if (signal.aborted) resolve()
-    this.#isRunning = true
     const { db, clock } = this.#options
     const unsubscribe = db.subscribe(STOPPED, (text) => this.#hearStopped(text))
+    const halt = () => {
+      this.#isRunning = false
+      this.#timekeeper.stop()
+      this.#lookAround.stop()
+      resolve()
+    }
+    this.#isRunning = true
+    signal.addEventListener('abort', halt)
+    if (signal.aborted) halt()
     try {
       await db.write((tx) => clampDue(tx, clock.now()), { isolation: 'read committed' })
       // Overdue timeouts come before overdue attempts.
-      await this.#timekeeper.start()
-      await this.#findDestinations(true)
+      if (this.#isRunning) await this.#timekeeper.start()
+      if (this.#isRunning) await this.#findDestinations(true)
       await stopped
     } finally {
       // One that failed is started again.
-      this.#isRunning = false
+      halt()
       unsubscribe()
-      signal.removeEventListener('abort', onAbort)
-      this.#timekeeper.stop()
-      this.#lookAround.stop()
+      signal.removeEventListener('abort', halt)
     }
     const graceMs = signal.reason instanceof WorkerStop ? signal.reason.graceMs : 0
     await settlesWithin(clock, graceMs * FINISH, this.#underWay.idle())
@@ -364,13 +367,9 @@ export class Dispatcher implements Worker {
     } catch (error) {
       const message = 'due callbacks cannot be looked for; trying again until that works'
       this.#outages.looking.tell({ err: error }, message)
-      this.#lookIn(AFTER_ERROR_MS)
+      this.#lookAt(clock.now() + AFTER_ERROR_MS * MICROS_PER_MS)
     }
-    if (this.#isShared) this.#lookIn(LOOK_AROUND_MS)
-  }
-
-  #lookIn(ms: number): void {
-    this.#lookAt(this.#options.clock.now() + ms * MICROS_PER_MS)
+    if (this.#isShared) this.#lookAt(clock.now() + LOOK_AROUND_MS * MICROS_PER_MS)
   }
 
   #lookAt(at: Micros): void {
