@@ -40,12 +40,7 @@ eachDatabase('pages of a list', ({ open }) => {
     let after = null
     do {
       const query = { condition: null, groupBy: null }
-      const page = await listPage(
-        db,
-        namespace,
-        { namespace: 'default', query, queryText: '', pageSize: 1_000, after },
-        tokens,
-      )
+      const page = await listPage(db, namespace, { query, queryText: '', pageSize: 1_000, after }, tokens)
       sizes.push(toJsonString(ListCallbackExecutionsResponseSchema, page).length)
       found.push(...page.executions.map(({ callbackId }) => callbackId))
       after = tokens.readListToken(page.nextPageToken, { namespace: 'default', query: '' })
@@ -75,7 +70,7 @@ eachDatabase('pages of a list', ({ open }) => {
       return rows
     }
     const watched: Database = Object.assign(Object.create(db), { run, engine: db.engine, query: db.query })
-    const wish = { namespace: 'default', query: { condition: null, groupBy: null }, queryText: '', after: null }
+    const wish = { query: { condition: null, groupBy: null }, queryText: '', after: null }
     const page = await listPage(watched, namespace, { ...wish, pageSize: 6 }, tokens)
     assert.deepEqual([page.executions.length, page.nextPageToken.length > 0], [2, true])
     assert.equal(read, 3 * searchAttributes.length)

@@ -10,7 +10,7 @@ import { DeliveryWorld } from './delivery-world.ts'
 import { settlementOf, store } from './store-world.ts'
 
 const LATER = '  retry: { initial_interval: 1h, max_interval: 1h }\n'
-const NAMED = { namespace: 'default', callbackId: 'c', runId: null }
+const NAMED = { callbackId: 'c', runId: null }
 
 async function retryAt({ db, namespace: { clock, policies }, runtime }: DeliveryWorld): Promise<void> {
   const active = await policies.find('default')

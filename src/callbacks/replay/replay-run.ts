@@ -55,8 +55,6 @@ export function replayStart(
   if (opened instanceof StoredCallbackUnreadable) throw opened
   const { callback, target } = checkCallback(opened, namespace)
   return {
-    namespace: namespace.name,
-    identity: '',
     callbackId,
     requestId,
     callback,

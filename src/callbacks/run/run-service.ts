@@ -123,7 +123,7 @@ export class RunService {
   async count(request: CountCallbackExecutionsRequest, { closed }: Call): Promise<CountCallbackExecutionsResponse> {
     const { gate, db } = this.#options
     const { rules, namespace } = await gate.enter(request.namespace)
-    const { query } = validateCount(request, rules.searchAttributes)
+    const query = validateCount(request, rules.searchAttributes)
     return countFound(db, namespace(), query, closed)
   }
 

@@ -23,7 +23,6 @@ const USUAL_ID_BYTES = 1_000
 
 /** Which run an operation is about; without a run id the latest one of the callback. */
 export interface RunAddress {
-  namespace: string
   callbackId: string
   runId: string | null
 }
@@ -37,7 +36,7 @@ export function validateRunAddress(
   requireText('callback_id', request.callbackId)
   const runId = readRunId(request.runId)
   checkLength('callback_id', request.callbackId, Math.max(policy.max_id_length, USUAL_ID_BYTES))
-  return { namespace: request.namespace, callbackId: request.callbackId, runId }
+  return { callbackId: request.callbackId, runId }
 }
 
 export interface ValidDescribe extends RunAddress {
@@ -53,11 +52,11 @@ export function validateDescribe(
   tokens: Tokens,
 ): ValidDescribe {
   const address = validateRunAddress(request, policy)
-  const { includeInput, includeOutcome, longPollToken } = request
+  const { namespace, includeInput, includeOutcome, longPollToken } = request
   if (longPollToken.length === 0) return { ...address, includeInput, includeOutcome, seenCount: null }
-  const { runId } = address
+  const { callbackId, runId } = address
   if (runId === null) throw invalid('run_id is required together with a long_poll_token')
-  const seenCount = tokens.readLongPollToken(longPollToken, { ...address, runId })
+  const seenCount = tokens.readLongPollToken(longPollToken, { namespace, callbackId, runId })
   return { ...address, includeInput, includeOutcome, seenCount }
 }
 
@@ -97,7 +96,6 @@ export function validateReplay(request: ReplayCallbackExecutionRequest, policy: 
 }
 
 export interface ValidList {
-  namespace: string
   query: Query
   /** As given: tokens are bound to it. */
   queryText: string
@@ -115,16 +113,12 @@ export function validateList(
   requireText('namespace', namespace)
   const query = parseQuery(queryText, fieldCatalogue(attributeTypes), { allowsGroupBy: false })
   const after = tokens.readListToken(request.nextPageToken, { namespace, query: queryText })
-  return { namespace, query, queryText, pageSize: pageSizeOf(request.pageSize, policy.max_page_size), after }
+  return { query, queryText, pageSize: pageSizeOf(request.pageSize, policy.max_page_size), after }
 }
 
-export function validateCount(
-  request: CountCallbackExecutionsRequest,
-  attributeTypes: AttributeTypes,
-): { namespace: string; query: Query } {
+export function validateCount(request: CountCallbackExecutionsRequest, attributeTypes: AttributeTypes): Query {
   requireText('namespace', request.namespace)
-  const query = parseQuery(request.query, fieldCatalogue(attributeTypes), { allowsGroupBy: true })
-  return { namespace: request.namespace, query }
+  return parseQuery(request.query, fieldCatalogue(attributeTypes), { allowsGroupBy: true })
 }
 
 /** Nothing, and more than is allowed, mean as much as is allowed. */

@@ -232,10 +232,7 @@ test('a good request is ready to be stored', () => {
   assert.equal(start.startDelayMicros, 0)
   assert.equal(start.retryPolicy, null)
   assert.equal(start.isLarge, false)
-  assert.deepEqual(
-    [start.namespace, start.identity, start.requestId, start.callbackId],
-    ['default', 'billing', 'r-1', 'order-42'],
-  )
+  assert.deepEqual([start.requestId, start.callbackId], ['r-1', 'order-42'])
   assert.deepEqual(start.attributeRows, [{ name: 'Customer', type: 'Keyword', text_value: 'c-1', number_value: null }])
   assert.deepEqual(fromBinary(CallbackSchema, start.callbackBytes), start.callback)
   assert.deepEqual(fromBinary(CallbackExecutionCompletionSchema, start.completionBytes), start.completion)

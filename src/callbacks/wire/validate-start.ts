@@ -25,8 +25,6 @@ export interface StartRules extends CallbackRules {
 
 /** A request that may be stored as it is, if its namespace exists. */
 export interface ValidStart extends NewRun {
-  namespace: string
-  identity: string
   callbackId: string
   /** Empty when the caller gave none. */
   requestId: string
@@ -64,8 +62,6 @@ export function validateStart(request: StartCallbackExecutionRequest, rules: Sta
   const completionBytes = checkCompletion(request.input.value, policy)
   const attributeRows = checkAttributes(searchAttributes, rules.searchAttributes, policy.search_attribute_limits)
   return {
-    namespace,
-    identity,
     callbackId,
     requestId,
     callback,
