@@ -65,7 +65,7 @@ export function* readingBlocks(body: string): Steps<TextBlock[]> {
   return (yield* readingPlainBlocks(source)) ?? (yield* readingByRules(source))
 }
 
-/** The same for every text, by the rules alone: what `plainBlocks` is measured by. */
+/** The same for every text, by the rules alone: what `readingPlainBlocks` is measured by. */
 export function blocksByRules(source: string, listLines = LIST_LINES): TextBlock[] {
   return atOnce(readingByRules(source, listLines))
 }

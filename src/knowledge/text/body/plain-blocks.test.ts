@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { atOnce } from '../steps.ts'
 import { blocksByRules } from './markdown-blocks.ts'
-import { plainBlocks } from './plain-blocks.ts'
+import { readingPlainBlocks } from './plain-blocks.ts'
+
+const plainBlocks = (text: string) => atOnce(readingPlainBlocks(text))
 
 test('a note of headings, lists, paragraphs and code is read without the rules of markdown', () => {
   const text =

@@ -1,4 +1,4 @@
-import { atOnce, type Steps } from '../steps.ts'
+import type { Steps } from '../steps.ts'
 import type { TextBlock } from './text-block.ts'
 
 const TAB = 9
@@ -16,13 +16,8 @@ const LINES_OF_A_STEP = 10
 /**
  * The blocks of a text that has nothing but headings, lists without nested ones, paragraphs and code between fences, none of them
  * indented. Null for any other text; and for some of these, where it takes a closer look: then the rules of markdown must be asked,
- * which take ten times as long. Line ends must be `\n`.
+ * which take ten times as long. Line ends must be `\n`. The work can be left alone every few lines.
  */
-export function plainBlocks(text: string): TextBlock[] | null {
-  return atOnce(readingPlainBlocks(text))
-}
-
-/** The same, which can be left alone from time to time. */
 export function* readingPlainBlocks(text: string): Steps<TextBlock[] | null> {
   const reading = new PlainReading(text)
   let lines = 0
