@@ -6,10 +6,11 @@ import type { GiveUpSignal } from '../../platform/outbound/give-up.ts'
 import type { Cipher } from '../../platform/secrets/cipher.ts'
 import type { Database } from '../../platform/storage/database.ts'
 import { isStorageAway } from '../../platform/storage/storage-errors.ts'
-import { attemptOutcome, terminalFailure, type Verdict } from '../destination/answer/verdict.ts'
+import { terminalFailure, type Verdict } from '../destination/answer/verdict.ts'
 import type { Courier } from '../destination/send/courier.ts'
 import { requestHeaders } from '../destination/send/request-headers.ts'
 import type { ActiveNamespace, NamespacePolicies } from '../namespace/namespace-policies.ts'
+import { attemptRecord } from '../run/attempt-record.ts'
 import type { AttemptRecord, WaitingRun } from '../run/run.ts'
 import type { Sendable } from '../run/sendable.ts'
 import { findCompletionBytes, findInput } from '../run/store-runs.ts'
@@ -162,19 +163,10 @@ export class Attempter {
     })
     const endedAt = clock.now()
     if (delivery === null) return null
-    const { verdict, statusCode, snippet, address } = delivery
+    const { verdict } = delivery
     // Broken off because the run's time is over: it times out, and no attempt of it has failed.
     if (verdict.result !== 'success' && isTimeUp(record, endedAt)) return null
-    const log: AttemptRecord = {
-      startedAt,
-      endedAt,
-      outcome: attemptOutcome(verdict),
-      statusCode,
-      errorType: verdict.errorType,
-      message: verdict.message,
-      responseSnippet: snippet,
-      address,
-    }
+    const log = attemptRecord(delivery, startedAt, endedAt)
     return { event: eventOf(record.attempt, verdict), verdict, log, retry, isSent: true }
   }
 
@@ -184,13 +176,10 @@ export class Attempter {
     log.error({ err: error, runId }, 'a stored callback cannot be read and fails for good')
     const verdict = terminalFailure(error.message)
     const now = clock.now()
-    const { errorType, message } = verdict
-    const outcome = attemptOutcome(verdict)
-    const none = { statusCode: null, responseSnippet: '', address: null }
     return {
       event: eventOf(record.attempt, verdict),
       verdict,
-      log: { startedAt: now, endedAt: now, outcome, errorType, message, ...none },
+      log: attemptRecord({ verdict, statusCode: null, snippet: '', address: null }, now, now),
       retry,
       isSent: false,
     }

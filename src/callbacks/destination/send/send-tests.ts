@@ -11,13 +11,13 @@ import type { Call } from '../../call.ts'
 import type { Lanes } from '../../deliver/lanes.ts'
 import type { NamespaceGate } from '../../namespace/namespace-gate.ts'
 import type { ActiveNamespace } from '../../namespace/namespace-policies.ts'
+import { attemptRecord } from '../../run/attempt-record.ts'
 import { attemptMessage } from '../../run/attempts-service.ts'
 import { type CheckedCallback, checkCallback } from '../../wire/check-callback.ts'
 import { checkCompletion } from '../../wire/check-completion.ts'
 import { requireText } from '../../wire/check-ids.ts'
 import type { NexusCallback } from '../../wire/messages.ts'
 import { requireEnabled } from '../../wire/validate-start.ts'
-import { attemptOutcome } from '../answer/verdict.ts'
 import { destinationOf } from '../destination-of.ts'
 import { bodyBytes, completionBody } from './completion-body.ts'
 import type { Courier } from './courier.ts'
@@ -79,7 +79,7 @@ export class SendTests {
       secrets,
     })
     const timeoutMs = policy.request_timeout
-    const { verdict, statusCode, snippet, address } = await courier
+    const delivery = await courier
       .deliver({ target, policy: targetPolicy, headers, body: content.body, timeoutMs, signal })
       .catch((cause: unknown) => {
         if (signal.aborted) throw new AppError('canceled', 'The caller went away', { cause })
@@ -87,17 +87,7 @@ export class SendTests {
         if (isAppError(cause)) throw cause
         throw new AppError('unavailable', 'The server is stopping: send the test again in a moment', { cause })
       })
-    return attemptMessage({
-      attempt: 1,
-      startedAt,
-      endedAt: clock.now(),
-      outcome: attemptOutcome(verdict),
-      statusCode,
-      errorType: verdict.errorType,
-      message: verdict.message,
-      responseSnippet: snippet,
-      address,
-    })
+    return attemptMessage({ attempt: 1, ...attemptRecord(delivery, startedAt, clock.now()) })
   }
 
   async #counted<T>(bytes: number, attempt: () => Promise<T>): Promise<T> {
