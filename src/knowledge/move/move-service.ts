@@ -1,4 +1,5 @@
 import { AppError, isAppError } from '../../platform/errors/app-error.ts'
+import { ignoreFailure } from '../../platform/errors/ignore-failure.ts'
 import type { Transaction } from '../../platform/storage/database.ts'
 import type { KnowledgeDeps } from '../deps.ts'
 import type { UpdatedLinks } from '../link/update-links.ts'
@@ -114,8 +115,7 @@ async function* readAhead(
 ): AsyncGenerator<[PlacedNote, NoteWithContent]> {
   const read = (note: PlacedNote | undefined) => {
     const reading = note === undefined ? undefined : findNoteById(tx, note.id)
-    // Nobody waits for it when the one before it fails.
-    reading?.catch(() => {})
+    ignoreFailure(reading, 'nobody waits for it when the one before it fails')
     return reading
   }
   let next = read(notes[0])

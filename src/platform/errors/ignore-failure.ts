@@ -3,7 +3,7 @@ interface Warns {
   warn(details: object, message: string): void
 }
 
-/** A side effect that may fail without harm. Naming the reason keeps it from being an empty catch. */
-export function ignoreFailure(promise: Promise<unknown>, why: string, log?: Warns): void {
-  promise.catch((error: unknown) => log?.warn({ err: error }, `ignored: ${why}`))
+/** A side effect, where there is one, that may fail without harm. Naming the reason keeps it from being an empty catch. */
+export function ignoreFailure(promise: Promise<unknown> | undefined, why: string, log?: Warns): void {
+  promise?.catch((error: unknown) => log?.warn({ err: error }, `ignored: ${why}`))
 }

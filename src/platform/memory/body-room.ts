@@ -1,3 +1,4 @@
+import { ignoreFailure } from '../errors/ignore-failure.ts'
 import type { HeldMemory, SharedMemory } from './shared-memory.ts'
 
 /** Smaller bodies wait for nothing: how many connections and calls there may be bounds them. */
@@ -30,6 +31,9 @@ export class BodyRoom {
   leave(reason?: Error): void {
     this.#isLeft = true
     this.#leaving?.abort(reason)
-    this.#taking?.then((held) => held.giveBack()).catch(() => {})
+    ignoreFailure(
+      this.#taking?.then((held) => held.giveBack()),
+      'who did not get it has nothing to give back',
+    )
   }
 }

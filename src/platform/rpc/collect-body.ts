@@ -1,5 +1,6 @@
 import { Code, ConnectError } from '@connectrpc/connect'
 import type { Clock } from '../clock/clock.ts'
+import { ignoreFailure } from '../errors/ignore-failure.ts'
 import { LARGE_BODY_BYTES } from '../memory/body-room.ts'
 
 // Large enough that a message of the greatest size arrives in some dozens of blocks: decoding takes time in the square
@@ -54,7 +55,7 @@ export async function* collectBody(
   } finally {
     cancel?.()
     // Not awaited: it would wait for the chunk that does not come.
-    chunks.return?.().catch(() => undefined)
+    ignoreFailure(chunks.return?.(), 'nobody reads any further')
   }
 }
 

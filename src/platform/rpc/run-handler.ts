@@ -6,6 +6,7 @@ import type { DescMethod } from '@bufbuild/protobuf'
 import { Code, ConnectError, type HandlerContext } from '@connectrpc/connect'
 import { OLDEST_RIGHTS_MS } from '../auth/authenticator.ts'
 import { AppError } from '../errors/app-error.ts'
+import { ignoreFailure } from '../errors/ignore-failure.ts'
 import { type Call, type CallContext, callOf, type RpcProtocol } from './call.ts'
 import type { DeclaredMethod } from './rpc-service.ts'
 
@@ -58,8 +59,8 @@ export function runHandler(method: DescMethod, declared: DeclaredMethod, runtime
     } catch (error) {
       throw statusOf(error, context, call)
     } finally {
-      // Not awaited: a handler that hangs must not hold back the answer. Its own failure no longer matters.
-      if (!isOver) messages?.return?.().catch(() => undefined)
+      // Not awaited: a handler that hangs must not hold back the answer.
+      if (!isOver) ignoreFailure(messages?.return?.(), 'how it ends no longer matters')
     }
   }
 

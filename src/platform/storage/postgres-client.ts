@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import pg from 'pg'
+import { ignoreFailure } from '../errors/ignore-failure.ts'
 
 /**
  * The address as the library is to read it. It takes these words for `verify-full`, and warns at every start that another version of it
@@ -49,7 +50,7 @@ export class PooledClient extends pg.Client {
     else
       super.connect((error: Error | null) => {
         // NOTE Whoever has no password to answer with leaves the server waiting for it, and the process for the server.
-        if (error) void this.end().catch(() => {})
+        if (error) ignoreFailure(this.end(), 'the connection is given up')
         answer(error, this)
       })
     return undefined
@@ -57,7 +58,8 @@ export class PooledClient extends pg.Client {
 
   override query = ((...args: Parameters<pg.Client['query']>) => {
     this.#gather()
-    if (++this.#statements % PLANNED_FOR === 0) super.query('discard plans').catch(() => {})
+    if (++this.#statements % PLANNED_FOR === 0)
+      ignoreFailure(super.query('discard plans'), 'the next statement fails, too')
     return super.query(...args)
   }) as pg.Client['query']
 

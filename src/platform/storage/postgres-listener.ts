@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import pg from 'pg'
 import { type Clock, sleep } from '../clock/clock.ts'
+import { ignoreFailure } from '../errors/ignore-failure.ts'
 import type { Logger } from '../logging/logger.ts'
 import { SESSION_SETTINGS } from './postgres-session.ts'
 import type { Signals } from './signals.ts'
@@ -68,7 +69,7 @@ export class PostgresListener {
       } catch (error) {
         log.debug({ err: error }, 'the PostgreSQL listener could not connect')
       }
-      this.#client?.end().catch(() => {})
+      ignoreFailure(this.#client?.end(), 'the connection is given up')
       firstTry = false
       tried()
       if (signal.aborted) return

@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { Clock } from '../clock/clock.ts'
+import { ignoreFailure } from '../errors/ignore-failure.ts'
 
 // Looks count as long as nothing arrives in between. After the first that finds nobody at work the answer may be on its way; a server that
 // cannot be asked may just be very busy.
@@ -76,6 +77,6 @@ export async function isBackendAtWork(connection: pg.ClientConfig, pid: number):
     // A server that is told not to keep track of states has none.
     return rows.length > 0 && !String(rows[0].state).startsWith('idle')
   } finally {
-    void client.end().catch(() => {})
+    ignoreFailure(client.end(), 'what was asked is answered, or cannot be')
   }
 }

@@ -1,6 +1,7 @@
 import type { Kysely, QueryResult } from 'kysely'
 import pg from 'pg'
 import { type Clock, sleep } from '../clock/clock.ts'
+import { ignoreFailure } from '../errors/ignore-failure.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Database, Reader, ReadOptions, Transaction, WriteOptions } from './database.ts'
 import { kyselyOver } from './kysely-over.ts'
@@ -202,8 +203,7 @@ export class PostgresDatabase implements Database {
       throw toStorageError(error)
     }
     const begun = client.query(`begin ${mode}${isLong ? `; ${OWN_PID}` : ''}`)
-    // Somebody waits for it below.
-    begun.catch(() => {})
+    ignoreFailure(begun, 'awaited below')
     const answers = isLong ? this.#longAnswers(client, begun) : undefined
     const ask: Ask = (query) => answers?.of(client.query(withTimeout(query, ANY_TIME_MS))) ?? client.query(query)
     const tx = new PostgresTransaction(ask)

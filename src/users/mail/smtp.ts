@@ -2,6 +2,7 @@
 import MailComposer from 'nodemailer/lib/mail-composer'
 import SMTPConnection, { type SMTPEnvelope } from 'nodemailer/lib/smtp-connection'
 import { isLoopback } from '../../platform/config/formats.ts'
+import { ignoreFailure } from '../../platform/errors/ignore-failure.ts'
 import { MailFailure } from './mail-failure.ts'
 
 export interface Mailbox {
@@ -78,7 +79,7 @@ export async function sendOverSmtp(server: SmtpServer, message: MailMessage, sig
   const { host, port, secure, requireTls: requireTLS, credentials } = server
   const connection = new SMTPConnection({ host, port, secure, requireTLS, logger: false, ...TIMEOUTS })
   const broken = Promise.withResolvers<never>()
-  broken.promise.catch(() => {}) // it may break after everything is done
+  ignoreFailure(broken.promise, 'it may break after everything is done')
   connection.on('error', broken.reject)
   connection.once('end', () => broken.reject(new MailFailure('The mail server ended the connection')))
   const onAbort = () => broken.reject(signal.reason)

@@ -1,5 +1,6 @@
 /** A thread cannot share the connections of the server: it has one of its own. */
 import pg from 'pg'
+import { ignoreFailure } from '../../../platform/errors/ignore-failure.ts'
 import { addressFor } from '../../../platform/storage/postgres-client.ts'
 import { SESSION_SETTINGS } from '../../../platform/storage/postgres-session.ts'
 import { SqliteConnection } from '../../../platform/storage/sqlite-connection.ts'
@@ -66,7 +67,10 @@ function connectPostgres(url: string): VectorConnection {
         return (await client.query({ text: sql.replaceAll('?', '$'), values: [...values] })).rows as Row[]
       } catch (error) {
         forget(used)
-        void used.then((client) => client.end()).catch(() => {})
+        ignoreFailure(
+          used.then((client) => client.end()),
+          'the connection is given up',
+        )
         throw error
       }
     },
@@ -81,7 +85,7 @@ async function begin(client: pg.Client): Promise<pg.Client> {
     await client.connect()
     await client.query(SESSION_SETTINGS)
   } catch (error) {
-    void client.end().catch(() => {})
+    ignoreFailure(client.end(), 'the connection is given up')
     throw error
   }
   return client
