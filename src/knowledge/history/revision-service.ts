@@ -5,8 +5,8 @@ import { requireNote } from '../note/look-up.ts'
 import type { NoteWithContent } from '../note/note.ts'
 import { noteDocument } from '../note/note-document.ts'
 import type { NotePlace } from '../note/note-service.ts'
-import { refuseUnfit, storedState, withMetadata } from '../note/note-state.ts'
-import { claimPlace } from '../note/place.ts'
+import { refuseUnfit, storedState } from '../note/note-state.ts'
+import { withFreePermalink } from '../note/note-work.ts'
 import { checkPreconditions, type Preconditions } from '../note/preconditions.ts'
 import type { EntityDocument } from '../note/schema-notes.ts'
 import { changeNote, type WriteContext, type WrittenNote } from '../note/write-note.ts'
@@ -101,11 +101,7 @@ async function saveRestored(
   before: NoteWithContent,
   text: string,
 ): Promise<WrittenNote> {
-  let state = await storedState(tx, text, before.file_path)
-  if (state.permalink !== before.permalink) {
-    const place = { filePath: before.file_path, permalink: state.permalink, ownId: before.id }
-    state = withMetadata(state, { permalink: await claimPlace(tx, context.project, place) })
-  }
+  const state = await withFreePermalink(tx, context, before, await storedState(tx, text, before.file_path))
   refuseUnfit(state)
   if (state.content === before.content) return { note: before, parts: {} }
   return changeNote(tx, context, before, state, 'restored')

@@ -15,7 +15,15 @@ import { cleanMetadata } from '../text/frontmatter/clean-metadata.ts'
 import { lookUpNote, requireNote } from './look-up.ts'
 import type { NoteWithContent } from './note.ts'
 import { type NoteInput, type PreparedNote, prepareNote } from './note-input.ts'
-import { editedState, newState, refuseLongText, refuseUnfit, replacedState, withMetadata } from './note-state.ts'
+import {
+  editedState,
+  type NoteState,
+  newState,
+  refuseLongText,
+  refuseUnfit,
+  replacedState,
+  withMetadata,
+} from './note-state.ts'
 import { ownPermalink, permalinkAfterMove } from './permalink.ts'
 import { claimAmong, claimPlace, placeKeys } from './place.ts'
 import { checkPreconditions, type Preconditions } from './preconditions.ts'
@@ -140,11 +148,19 @@ export async function saveEdited(
 ): Promise<WrittenNote> {
   if (text === before.content) return { note: before, parts: {} }
   refuseLongText(text)
-  let state = await editedState(tx, before, text)
-  if (state.permalink !== before.permalink) {
-    const place = { filePath: before.file_path, permalink: state.permalink, ownId: before.id }
-    state = withMetadata(state, { permalink: await claimPlace(tx, context.project, place) })
-  }
+  const state = await withFreePermalink(tx, context, before, await editedState(tx, before, text))
   refuseUnfit(state)
   return changeNote(tx, context, before, state, 'updated')
+}
+
+/** A text may ask for another permalink than the note has: it gets it, with a suffix where that is taken. Its path stays. */
+export async function withFreePermalink(
+  tx: Transaction,
+  { project }: WriteContext,
+  before: NoteWithContent,
+  state: NoteState,
+): Promise<NoteState> {
+  if (state.permalink === before.permalink) return state
+  const place = { filePath: before.file_path, permalink: state.permalink, ownId: before.id }
+  return withMetadata(state, { permalink: await claimPlace(tx, project, place) })
 }
