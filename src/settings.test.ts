@@ -10,9 +10,9 @@ import { asText, Origins } from './platform/config/origins.ts'
 import { Problems } from './platform/config/problems.ts'
 import { INVALID, SettingsReader } from './platform/config/read-settings.ts'
 import { defaultOf, type Mode, type Setting, settingsIn } from './platform/config/setting.ts'
-import type { Problem } from './platform/config/settings-error.ts'
+import { type Problem, SettingsError } from './platform/config/settings-error.ts'
 import { parseEmail } from './platform/text/email.ts'
-import { loadSettings, maskSecrets, ROOT, SettingsError, SHORT_NAMES } from './settings.ts'
+import { loadSettings, maskSecrets, ROOT, SHORT_NAMES } from './settings.ts'
 
 const MODES: Mode[] = ['dev', 'serve', 'cli']
 

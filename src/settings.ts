@@ -12,8 +12,6 @@ import { telemetrySettings } from './platform/config/sections/telemetry.ts'
 import { type GroupSetting, settingOf } from './platform/config/setting.ts'
 import { usersSettings } from './users/settings.ts'
 
-export { type Problem, SettingsError } from './platform/config/settings-error.ts'
-
 /** Each feature owns its section; what they mean is told by docs/settings.md, which is made from this. */
 const SETTINGS = group({
   server: serverSettings,

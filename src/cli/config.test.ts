@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { tempDir } from '../../test/support/temp-dir.ts'
-import { loadSettings, SettingsError } from '../settings.ts'
+import { SettingsError } from '../platform/config/settings-error.ts'
+import { loadSettings } from '../settings.ts'
 import { asYaml, configCommand } from './config.ts'
 
 test('what config prints is a settings file that gives the same settings', async () => {

@@ -9,7 +9,8 @@ import { variablesOf } from '../../src/platform/config/environment.ts'
 import type { LoadOptions } from '../../src/platform/config/load-settings.ts'
 import { asText } from '../../src/platform/config/origins.ts'
 import { type Setting, settingsIn } from '../../src/platform/config/setting.ts'
-import { loadSettings, maskSecrets, ROOT, type Settings, SettingsError, SHORT_NAMES } from '../../src/settings.ts'
+import { SettingsError } from '../../src/platform/config/settings-error.ts'
+import { loadSettings, maskSecrets, ROOT, type Settings, SHORT_NAMES } from '../../src/settings.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 const folder = tempDir()

@@ -3,8 +3,9 @@ import { execFile } from 'node:child_process'
 import { it } from 'node:test'
 import { PermanentFailure } from '../../src/platform/jobs/failures.ts'
 import { jobKind } from '../../src/platform/jobs/job-kind.ts'
-import { eachDatabase, type Place, tempDir } from '../support/each-database.ts'
+import { eachDatabase, type Place } from '../support/each-database.ts'
 import { PROGRAM } from '../support/program.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { jobBench } from './job-bench.ts'
 
 function commonplace(place: Place, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {

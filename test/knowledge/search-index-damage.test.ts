@@ -11,9 +11,9 @@ import { migrate } from '../../src/platform/storage/migrate.ts'
 import { openDatabase, SEARCH_FILE, SQLITE_FILE } from '../../src/platform/storage/open.ts'
 import type { SqliteDatabase } from '../../src/platform/storage/sqlite.ts'
 import { Supervisor } from '../../src/platform/supervisor/supervisor.ts'
-import { tempDir } from '../support/each-database.ts'
 import { runningIndex } from '../support/running-index.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { IndexedNotes } from './indexed-notes.ts'
 
 const clock = new SystemClock()

@@ -9,8 +9,8 @@ import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { migrate } from '../../src/platform/storage/migrate.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
 import type { SqliteDatabase } from '../../src/platform/storage/sqlite.ts'
-import { tempDir } from '../support/each-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { IndexedNotes } from './indexed-notes.ts'
 
 const ALL = { notes: 100, size: 1_000_000 }

@@ -15,11 +15,12 @@ import { migrate } from '../../src/platform/storage/migrate.ts'
 import { openDatabase, SEARCH_FILE } from '../../src/platform/storage/open.ts'
 import type { SqliteDatabase } from '../../src/platform/storage/sqlite.ts'
 import { Supervisor } from '../../src/platform/supervisor/supervisor.ts'
-import { eachDatabase, tempDir } from '../support/each-database.ts'
+import { eachDatabase } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { addProject, insertPlainNote, plainNote } from '../support/plain-notes.ts'
 import { runningIndex, runUntilClosed } from '../support/running-index.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { IndexedNotes } from './indexed-notes.ts'
 
 eachDatabase('the search index', ({ open }) => {

@@ -7,11 +7,11 @@ import { AppError, isAppError } from '../../src/platform/errors/app-error.ts'
 import type { Database, Transaction } from '../../src/platform/storage/database.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
 import { statement } from '../../src/platform/storage/statement.ts'
-import { tempDir } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { postgresUnavailable } from '../support/postgres.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const unavailable = postgresUnavailable()
 

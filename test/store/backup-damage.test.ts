@@ -9,8 +9,8 @@ import { checkBackup, restoreBackup } from '../../src/platform/backup/restore.ts
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { migrate } from '../../src/platform/storage/migrate.ts'
 import { openDatabase, SQLITE_FILE } from '../../src/platform/storage/open.ts'
-import { tempDir } from '../support/each-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { fillWithSamples } from './backup-samples.ts'
 
 const clock = new SystemClock()

@@ -10,10 +10,11 @@ import type { Engine } from '../../src/platform/storage/engine.ts'
 import { migrate, schemaVersion } from '../../src/platform/storage/migrate.ts'
 import { MIGRATIONS, type Migration } from '../../src/platform/storage/migrations/index.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
-import { type Place, tempDir } from '../support/each-database.ts'
+import type { Place } from '../support/each-database.ts'
 import { postgresUnavailable } from '../support/postgres.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { addProject, contentsOf, fillWithSamples } from './backup-samples.ts'
 
 const clock = new SystemClock()

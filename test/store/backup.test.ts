@@ -8,8 +8,9 @@ import { checkBackup, restoreBackup } from '../../src/platform/backup/restore.ts
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { lockDataDirectory } from '../../src/platform/storage/data-lock.ts'
 import { openDatabase, SQLITE_FILE } from '../../src/platform/storage/open.ts'
-import { eachDatabase, type Place, tempDir } from '../support/each-database.ts'
+import { eachDatabase, type Place } from '../support/each-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { addProject, contentsOf, fillWithSamples } from './backup-samples.ts'
 
 const clock = new SystemClock()

@@ -9,9 +9,10 @@ import { restoreBackup } from '../../src/platform/backup/restore.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
-import { eachDatabase, tempDir } from '../support/each-database.ts'
+import { eachDatabase } from '../support/each-database.ts'
 import { addProject, plainNote } from '../support/plain-notes.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const clock = new SystemClock()
 const log = silentLogger()

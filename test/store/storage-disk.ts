@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import { type Clock, SystemClock } from '../../src/platform/clock/clock.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { SqliteDatabase } from '../../src/platform/storage/sqlite.ts'
-import { tempDir } from '../support/each-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 /** A database over a disk whose syncs are made by hand. */
 export async function openOver(

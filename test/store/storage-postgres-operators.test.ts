@@ -15,12 +15,12 @@ import type { Database, Reader } from '../../src/platform/storage/database.ts'
 import { migrate, schemaVersion } from '../../src/platform/storage/migrate.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
 import { refuseReadOnly } from '../../src/platform/storage/postgres-rights.ts'
-import { tempDir } from '../support/each-database.ts'
 import { postgresUnavailable, postgresUrl } from '../support/postgres.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-database.ts'
 import { startPooler } from '../support/postgres-pooler.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const unavailable = postgresUnavailable()
 const skip = unavailable !== null && `PostgreSQL: ${unavailable}`

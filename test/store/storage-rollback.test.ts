@@ -6,9 +6,9 @@ import { Signals } from '../../src/platform/storage/signals.ts'
 import { SqliteConnection } from '../../src/platform/storage/sqlite-connection.ts'
 import { SqliteLog } from '../../src/platform/storage/sqlite-log.ts'
 import { SqliteWriter } from '../../src/platform/storage/sqlite-writer.ts'
-import { tempDir } from '../support/each-database.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { tempDir } from '../support/temp-dir.ts'
 import { put } from './storage-items.ts'
 
 const { SQLITE_TRANSACTION, SQLITE_DENY, SQLITE_OK } = constants

@@ -5,10 +5,10 @@ import type { Logger } from '../../src/platform/logging/logger.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { DatabaseTime, databaseTime } from '../../src/platform/storage/database-time.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
-import { tempDir } from '../support/each-database.ts'
 import { postgresUnavailable } from '../support/postgres.ts'
 import { createDatabase, type TestDatabase } from '../support/postgres-database.ts'
 import { silentLogger } from '../support/silent-logger.ts'
+import { tempDir } from '../support/temp-dir.ts'
 
 const unavailable = postgresUnavailable()
 // Far more than a question to the database can take.

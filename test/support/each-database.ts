@@ -10,8 +10,6 @@ import { createDatabase, type TestDatabase } from './postgres-database.ts'
 import { silentLogger } from './silent-logger.ts'
 import { tempDir } from './temp-dir.ts'
 
-export { tempDir } from './temp-dir.ts'
-
 export interface OpenTestDatabase {
   clock?: Clock
   /** False: without any table, as a first start finds it. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../platform/errors/app-error.ts'
-import type { Metadata } from '../text/frontmatter/frontmatter.ts'
+import type { Metadata } from '../text/frontmatter/metadata.ts'
 import type { NoteInput } from './note-input.ts'
 import type { EntityInputBody } from './schema-notes.ts'
 

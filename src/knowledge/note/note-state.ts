@@ -7,14 +7,13 @@ import {
   composeText,
   editYaml,
   hasOwnSpelling,
-  type JsonValue,
-  type Metadata,
   parseEditedYaml,
   parseStoredYaml,
   replaceYaml,
   spelledAs,
   splitText,
 } from '../text/frontmatter/frontmatter.ts'
+import type { JsonValue, Metadata } from '../text/frontmatter/metadata.ts'
 import { permalinkOf, titleOf, typeOf } from '../text/frontmatter/note-metadata.ts'
 import { stemOf } from '../text/name/path.ts'
 import { MAX_PERMALINK } from '../text/name/slug.ts'

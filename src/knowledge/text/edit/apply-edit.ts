@@ -1,5 +1,6 @@
 import { AppError } from '../../../platform/errors/app-error.ts'
-import { editYaml, type JsonValue, parseEditedYaml, replaceYaml, splitText } from '../frontmatter/frontmatter.ts'
+import { editYaml, parseEditedYaml, replaceYaml, splitText } from '../frontmatter/frontmatter.ts'
+import type { JsonValue } from '../frontmatter/metadata.ts'
 import { deleteSection, insertAfterSection, insertBeforeSection, replaceSection, withLineEnd } from './edit-section.ts'
 import { findReplace } from './find-replace.ts'
 import { sectionTitle } from './section.ts'

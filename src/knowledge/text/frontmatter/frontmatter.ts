@@ -1,7 +1,6 @@
 import type { Metadata } from './metadata.ts'
 import { writeYaml } from './yaml-write.ts'
 
-export type { JsonValue, Metadata } from './metadata.ts'
 export { hasOwnSpelling, spelledAs } from './numerals.ts'
 export { editYaml } from './yaml-edit.ts'
 export { parseEditedYaml, parseStoredYaml, parseYaml } from './yaml-read.ts'
