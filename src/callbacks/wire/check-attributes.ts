@@ -1,5 +1,6 @@
 import { toBinary } from '@bufbuild/protobuf'
 import { type Payload, PayloadSchema, type SearchAttributes } from '../../gen/temporal/api/common/v1/message_pb.js'
+import { shortened } from '../../platform/text/shortened.ts'
 import { type AttributeRow, attributeRows, readAttribute } from '../query/attribute-rows.ts'
 import { type FieldType, isSystemField, SEARCH_ATTRIBUTE_TYPES } from '../query/fields.ts'
 import type { CallbackPolicy } from '../settings.ts'
@@ -68,5 +69,5 @@ function jsonOf(name: string, { metadata, data }: Payload): string {
 }
 
 function shown(name: string): string {
-  return JSON.stringify(name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name)
+  return JSON.stringify(shortened(name, LONGEST_SHOWN))
 }

@@ -7,6 +7,7 @@ import {
 } from '../../gen/temporal/api/common/v1/message_pb.js'
 import { AppError } from '../../platform/errors/app-error.ts'
 import { isHeaderName } from '../../platform/outbound/header-text.ts'
+import { shortened } from '../../platform/text/shortened.ts'
 import { findTargetProblem, type TargetPolicy } from '../destination/address/find-target-problem.ts'
 import { readTarget, type Target } from '../destination/address/target.ts'
 import { destinationOf, LONGEST_DESTINATION } from '../destination/destination-of.ts'
@@ -95,5 +96,5 @@ function checkLinks(links: readonly Link[]): void {
 const LONGEST_SHOWN = 60
 
 function shown(name: string): string {
-  return JSON.stringify(name.length > LONGEST_SHOWN ? `${name.slice(0, LONGEST_SHOWN)}…` : name)
+  return JSON.stringify(shortened(name, LONGEST_SHOWN))
 }

@@ -61,3 +61,7 @@ test('an unknown run names the callback, and no more of it than a message can ta
   assert.match(runNotFound('order-42', 'run-1').message, /order-42.*run-1/)
   assert.ok(runNotFound('x'.repeat(1_000), null).message.length < 200)
 })
+
+test('a long id that a message names is cut between two characters', () => {
+  assert.match(runNotFound(`${'x'.repeat(99)}😀`, null).message, /^callback execution "x{99}…" was not found$/)
+})

@@ -4,6 +4,7 @@ import {
   NamespaceNotFoundFailureSchema,
 } from '../../gen/temporal/api/errordetails/v1/message_pb.js'
 import { AppError } from '../../platform/errors/app-error.ts'
+import { shortened } from '../../platform/text/shortened.ts'
 import { ERROR_DETAIL_PREFIX } from '../destination/literals.ts'
 import { writeMessage } from './json.ts'
 
@@ -44,5 +45,5 @@ function wireDetail<Desc extends DescMessage>(desc: Desc, value: MessageInitShap
 const LONGEST_SHOWN = 100
 
 function shown(id: string): string {
-  return JSON.stringify(id.length > LONGEST_SHOWN ? `${id.slice(0, LONGEST_SHOWN)}…` : id)
+  return JSON.stringify(shortened(id, LONGEST_SHOWN))
 }
