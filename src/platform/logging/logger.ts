@@ -13,6 +13,8 @@ export interface LoggingOptions {
 
 // What may wait for a reader that hangs; lines beyond it are dropped rather than the server.
 const MAX_WAITING_BYTES = 16 * 1024 * 1024
+// At exit, a tenth of a second each: a reader that takes nothing meanwhile hangs.
+const LAST_TRIES = 10
 
 export function createLogger(options: LoggingOptions): Logger {
   const output = options.destination ?? standardOutput()
@@ -46,7 +48,14 @@ export function destinationOf(log: Logger): DestinationStream {
 }
 
 function standardOutput(): DestinationStream {
-  const output = pino.destination({ fd: 1, sync: false, minLength: 0, maxLength: MAX_WAITING_BYTES })
+  const waiting = new LastTries()
+  const output = pino.destination({
+    fd: 1,
+    sync: false,
+    minLength: 0,
+    maxLength: MAX_WAITING_BYTES,
+    retryEAGAIN: (_error, writing, behind) => waiting.allow(writing + behind),
+  })
   let isRefused = false
   output.on('write', () => {
     isRefused = false
@@ -55,10 +64,33 @@ function standardOutput(): DestinationStream {
   output.on('error', () => {
     isRefused = true
   })
-  // NOTE At exit what is left is tried until it is written: on a disk that is full the process would not end.
+  // NOTE At exit what is left is tried until it is written: on a disk that is full, or when whoever reads hangs, the process would not end.
   const flushSync = output.flushSync.bind(output)
   output.flushSync = () => {
-    if (!isRefused) flushSync()
+    if (!isRefused) waiting.during(flushSync)
   }
   return output
+}
+
+/** How often a pipe that takes nothing is tried: for as long as the process runs, and a few times when it ends. */
+class LastTries {
+  #left = Number.POSITIVE_INFINITY
+  #bytes = 0
+
+  allow(bytes: number): boolean {
+    if (this.#left < LAST_TRIES && bytes !== this.#bytes) this.#left = LAST_TRIES
+    this.#bytes = bytes
+    return --this.#left >= 0
+  }
+
+  during(flush: () => void): void {
+    this.#left = LAST_TRIES
+    try {
+      flush()
+    } catch (error) {
+      if (this.#left >= 0) throw error
+    } finally {
+      this.#left = Number.POSITIVE_INFINITY
+    }
+  }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -78,4 +79,19 @@ test('a process whose log cannot be written ends all the same', { skip: noFullDi
   const child = spawnSync(process.execPath, args, { stdio: ['ignore', full, 'inherit'], timeout: 20_000 })
   closeSync(full)
   assert.equal(child.status, 7)
+})
+
+test('a process whose log is read by nobody any more, through a pipe that stays open, ends all the same', async () => {
+  const file = fileURLToPath(new URL('./logger.ts', import.meta.url))
+  const script = `
+    import { createLogger } from ${JSON.stringify(file)}
+    const log = createLogger({ level: 'info', format: 'json' })
+    process.stdout.write('it runs')
+    for (let i = 0; i < 4_000; i++) log.info('x'.repeat(1_000))
+    setImmediate(() => process.exit(7))`
+  const args = ['--no-warnings', '--input-type=module', '-e', script]
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'], timeout: 40_000 })
+  const [status] = await once(child, 'exit')
+  child.stdout.destroy()
+  assert.equal(status, 7)
 })
