@@ -174,6 +174,16 @@ eachDatabase('storage', (context) => {
     assert.deepEqual(await allItems(db), new Map([['a', 1]]))
   })
 
+  test('of statements side by side the one that failed is told, whatever was sent behind it', async () => {
+    const db = await openWithItems(context)
+    await db.writeOne(insertItem, { id: 'a', value: 1 })
+    const going = db.write((tx) =>
+      Promise.all([tx.change(insertItem, { id: 'a', value: 2 }), tx.send(insertItem, { id: 'b', value: 2 })]),
+    )
+    await assert.rejects(going, isUniqueViolation)
+    assert.deepEqual(await allItems(db), new Map([['a', 1]]))
+  })
+
   test('one statement is a change by itself, which others see when it is answered', async () => {
     const db = await openWithItems(context)
     const other = await openAgain(db)

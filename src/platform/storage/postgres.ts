@@ -1,7 +1,6 @@
 import type { Kysely, QueryResult } from 'kysely'
 import pg from 'pg'
 import { type Clock, sleep } from '../clock/clock.ts'
-import { ignoreFailure } from '../errors/ignore-failure.ts'
 import type { Logger } from '../logging/logger.ts'
 import type { Database, Reader, ReadOptions, Transaction, WriteOptions } from './database.ts'
 import { kyselyOver } from './kysely-over.ts'
@@ -12,7 +11,13 @@ import { refuseUnfit, SESSION_SETTINGS } from './postgres-session.ts'
 import { type Ask, PostgresTransaction } from './postgres-transaction.ts'
 import { Signals } from './signals.ts'
 import type { Statement } from './statement.ts'
-import { isConnectionLost, isSerializationFailure, isStalePlan, toStorageError } from './storage-errors.ts'
+import {
+  isBehindFailure,
+  isConnectionLost,
+  isSerializationFailure,
+  isStalePlan,
+  toStorageError,
+} from './storage-errors.ts'
 import type { Tables } from './tables.ts'
 
 // Of dozens that come at once some lose ten times in a row, each time to somebody else's row in the same small table: they find their
@@ -202,10 +207,18 @@ export class PostgresDatabase implements Database {
     } catch (error) {
       throw toStorageError(error)
     }
-    const begun = client.query(`begin ${mode}${isLong ? `; ${OWN_PID}` : ''}`)
-    ignoreFailure(begun, 'awaited below')
+    let first: unknown
+    const noticed = <R>(answer: Promise<R>): Promise<R> => {
+      answer.catch((error: unknown) => {
+        first ??= error
+      })
+      return answer
+    }
+    // Somebody waits for it below.
+    const begun = noticed(client.query(`begin ${mode}${isLong ? `; ${OWN_PID}` : ''}`))
     const answers = isLong ? this.#longAnswers(client, begun) : undefined
-    const ask: Ask = (query) => answers?.of(client.query(withTimeout(query, ANY_TIME_MS))) ?? client.query(query)
+    const ask: Ask = (query) =>
+      noticed(answers?.of(client.query(withTimeout(query, ANY_TIME_MS))) ?? client.query(query))
     const tx = new PostgresTransaction(ask)
     let broken: Error | undefined
     let committed = false
@@ -229,8 +242,9 @@ export class PostgresDatabase implements Database {
       return value
     } catch (thrown) {
       tx.end()
-      // What was sent before comes first: whatever failed behind it failed for that reason.
-      const error = (await tx.failureOfSent()) ?? thrown
+      // What was sent before comes first: whatever failed behind it failed for that reason, and does not always know it.
+      const told = (await tx.failureOfSent()) ?? thrown
+      const error = isBehindFailure(told) ? (first ?? told) : told
       // NOTE A lost connection, or a failed rollback, means that it is useless; the pool must not lend it again.
       broken = isConnectionLost(error) ? (error as Error) : await failureOf(client.query('rollback'))
       throw isAskedForAgain(error) ? error : toStorageError(error)

@@ -107,6 +107,11 @@ export function isSerializationFailure(error: unknown): boolean {
   return RETRY_STATES.has((error as EngineError)?.code ?? '')
 }
 
+/** Another statement of the transaction has failed, of which this error says nothing: PostgreSQL does no more in it. */
+export function isBehindFailure(error: unknown): boolean {
+  return (error as EngineError)?.code === '25P02'
+}
+
 /**
  * A newer version on another node has changed a table: what this connection prepared before is refused from now on. Nothing of
  * the statement was done, and another connection takes it.
