@@ -6,8 +6,7 @@ import { statement } from '../../platform/storage/statement.ts'
 import { comparisonsOf } from '../query/comparisons-of.ts'
 import type { Condition } from '../query/condition.ts'
 import type { ListKey, ListQuery } from './list-query.ts'
-import { isOfIds, whereListed } from './store-list-range.ts'
-import { RUNNING_SORT_AT } from './store-runs.ts'
+import { isOfIds, listedBetween, type Place, whereListed } from './store-list-range.ts'
 
 // Measured on SQLite: to look at a run and an attribute of it takes some microseconds, a comparison a tenth of one, and to
 // go through two kilobytes of a Text or a list for one word or value about ten of them.
@@ -15,15 +14,6 @@ const EFFORT_AT_ONCE = 20_000
 const EFFORT_OF_A_RUN = 4
 const EFFORT_OF_A_SEARCH = 50
 const FEWEST_AT_ONCE = 3
-
-/** A place between two runs of a list, or at one that is left out. */
-interface Place {
-  sortAt: Micros
-  createdAt: Micros
-}
-
-const BEGINNING: Place = { sortAt: RUNNING_SORT_AT, createdAt: Number.MAX_SAFE_INTEGER }
-const END: Place = { sortAt: Number.MIN_SAFE_INTEGER, createdAt: 0 }
 
 /** The runs of a list from `from` to `to`, which belongs to it: the latest first. */
 interface Part {
@@ -49,21 +39,13 @@ export async function* askInParts<Row>(
     return
   }
   // Made once for all parts: for a long condition that takes longer than to ask.
-  const inPart = statement<Part, Row>((_query, p) =>
-    select(sql`(r.sort_at, r.created_at) < (${p('fromSortAt')}, ${p('fromCreatedAt')})
-      and (r.sort_at, r.created_at) >= (${p('toSortAt')}, ${p('toCreatedAt')}) and ${notBefore(after)}`),
-  )
+  const inPart = statement<Part, Row>((_query, p) => select(sql`${isIn(p)} and ${notBefore(after)}`))
   const partEnd = partEndOf(query)
-  let from = after === null ? BEGINNING : { sortAt: after.sortAt, createdAt: after.createdAt + 1 }
+  const list = listedBetween(query.condition)
+  let from = after === null ? list.from : later(list.from, { sortAt: after.sortAt, createdAt: after.createdAt + 1 })
   for (;;) {
-    const [end] = await reader.run(partEnd, from)
-    const to = end ?? END
-    yield await reader.run(inPart, {
-      fromSortAt: from.sortAt,
-      fromCreatedAt: from.createdAt,
-      toSortAt: to.sortAt,
-      toCreatedAt: to.createdAt,
-    })
+    const [end] = await reader.run(partEnd, between(from, list.to))
+    yield await reader.run(inPart, between(from, end ?? list.to))
     if (end === undefined) return
     from = end
     await nextTurn()
@@ -73,14 +55,28 @@ export async function* askInParts<Row>(
 
 /** Where a part ends that begins behind a place; nowhere when it is the last one. */
 function partEndOf({ namespaceId, condition }: ListQuery) {
-  return statement<Place, Place>(
+  return statement<Part, Place>(
     (_query, p) => sql`
       select r.sort_at as "sortAt", r.created_at as "createdAt" from callback_runs r
-      where r.namespace_id = ${namespaceId} and ${whereListed('sqlite', condition)}
-        and (r.sort_at, r.created_at) < (${p('sortAt')}, ${p('createdAt')})
+      where r.namespace_id = ${namespaceId} and ${whereListed('sqlite', condition)} and ${isIn(p)}
       order by r.sort_at desc, r.created_at desc
       limit 1 offset ${runsAtOnce(condition)}`,
   )
+}
+
+function isIn(p: <K extends keyof Part>(key: K) => Part[K]): RawBuilder<boolean> {
+  return sql`(r.sort_at, r.created_at) < (${p('fromSortAt')}, ${p('fromCreatedAt')})
+    and (r.sort_at, r.created_at) >= (${p('toSortAt')}, ${p('toCreatedAt')})`
+}
+
+function between(from: Place, to: Place): Part {
+  return { fromSortAt: from.sortAt, fromCreatedAt: from.createdAt, toSortAt: to.sortAt, toCreatedAt: to.createdAt }
+}
+
+/** The latest runs come first. */
+function later(a: Place, b: Place): Place {
+  if (a.sortAt !== b.sortAt) return a.sortAt < b.sortAt ? a : b
+  return a.createdAt < b.createdAt ? a : b
 }
 
 /** What follows in a list. */

@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely'
+import type { Micros } from '../../platform/clock/clock.ts'
 import type { Engine } from '../../platform/storage/engine.ts'
 import type { Comparison, Condition } from '../query/condition.ts'
 import { evaluateComparison } from '../query/evaluate-condition.ts'
@@ -18,20 +19,46 @@ interface Range {
 const CLOSED = EXECUTION_STATUSES.filter((status) => status !== 'Running')
 const EVERYTHING: Range = { statuses: EXECUTION_STATUSES, from: null, to: null, isOfIds: false }
 
-/** A condition for the index of lists beside the whole one: it leaves out nothing that is asked for. */
+/**
+ * A condition for the index of lists beside the whole one: it leaves out nothing that is asked for. On SQLite, which is asked for a
+ * part at a time, the bounds of the part are what the index is for: of two upper ones it takes the first, and reads all between them.
+ */
 export function whereListed(engine: Engine, condition: Condition | null): RawBuilder<boolean> {
   const { statuses, from, to } = condition === null ? EVERYTHING : rangeOf(condition, true)
   if (statuses.length === 0) return sql`1 = 0`
+  const sortAt = engine === 'sqlite' ? sql`+r.sort_at` : sql`r.sort_at`
   const bound = (value: bigint) => (engine === 'sqlite' ? sql`${value}` : sql`cast(${String(value)} as bigint)`)
   const parts: RawBuilder<boolean>[] = []
   if (!statuses.includes('Running')) {
-    parts.push(sql`r.sort_at < ${sql.lit(RUNNING_SORT_AT)}`)
-    if (from !== null) parts.push(sql`r.sort_at >= ${bound(from)}`)
-    if (to !== null) parts.push(sql`r.sort_at <= ${bound(to)}`)
+    parts.push(sql`${sortAt} < ${sql.lit(RUNNING_SORT_AT)}`)
+    if (from !== null) parts.push(sql`${sortAt} >= ${bound(from)}`)
+    if (to !== null) parts.push(sql`${sortAt} <= ${bound(to)}`)
     // Word for word the condition of the index.
     if (!statuses.includes('Succeeded')) parts.push(sql`r.status > 2`)
-  } else if (statuses.length === 1) parts.push(sql`r.sort_at = ${sql.lit(RUNNING_SORT_AT)}`)
+  } else if (statuses.length === 1) parts.push(sql`${sortAt} = ${sql.lit(RUNNING_SORT_AT)}`)
   return parts.length === 0 ? sql`1 = 1` : sql`${sql.join(parts, sql` and `)}`
+}
+
+/** A place between two runs of a list, or at one that is left out. */
+export interface Place {
+  sortAt: Micros
+  createdAt: Micros
+}
+
+const LATEST = Number.MAX_SAFE_INTEGER
+const EARLIEST = Number.MIN_SAFE_INTEGER
+
+/** Where the runs that a condition finds lie in a list: behind `from`, and not behind `to`. */
+export function listedBetween(condition: Condition | null): { from: Place; to: Place } {
+  const { statuses, from, to } = condition === null ? EVERYTHING : rangeOf(condition, true)
+  const isRunning = statuses.includes('Running')
+  const first = isRunning ? RUNNING_SORT_AT : Math.min(placeOf(to, LATEST), RUNNING_SORT_AT - 1)
+  const last = isRunning && statuses.length === 1 ? RUNNING_SORT_AT : isRunning ? EARLIEST : placeOf(from, EARLIEST)
+  return { from: { sortAt: first, createdAt: LATEST }, to: { sortAt: last, createdAt: 0 } }
+}
+
+function placeOf(time: bigint | null, otherwise: Micros): Micros {
+  return time === null ? otherwise : Math.min(Math.max(Number(time), EARLIEST), LATEST)
 }
 
 /** Whether the runs are better found by their ids, and then sorted, than looked for in the order of lists. */
