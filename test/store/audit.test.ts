@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
+import { sql } from 'kysely'
 import { listAudit, streamAudit } from '../../src/platform/audit/list.ts'
 import { type AuditEvent, actor, recordAudit, SYSTEM_ACTOR } from '../../src/platform/audit/record.ts'
 import { purgeAudit, scheduleAuditRetention } from '../../src/platform/audit/retention.ts'
+import { keysOf } from '../../src/platform/audit/store-blanking.ts'
 import { type OrganizationId, operatorPrincipal } from '../../src/platform/auth/principal.ts'
 import { newId } from '../../src/platform/ids/uuid.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { jobBench } from '../jobs/job-bench.ts'
 import { eachDatabase } from '../support/each-database.ts'
+import { turnsDuring } from '../support/turns-during.ts'
 
 async function organization(db: Database): Promise<OrganizationId> {
   const id: OrganizationId = newId()
@@ -33,7 +36,7 @@ function event(organizationId: OrganizationId, more: Partial<AuditEvent> = {}): 
   return { organizationId, action: 'user.updated', actor: SYSTEM_ACTOR, target: null, ...more }
 }
 
-eachDatabase('the audit log', ({ open }) => {
+eachDatabase('the audit log', ({ open, engine }) => {
   it('keeps an event whole', async () => {
     const db = await open()
     const organizationId = await organization(db)
@@ -206,4 +209,82 @@ eachDatabase('the audit log', ({ open }) => {
     for (const id of organizations) assert.equal((await listAudit(db, id)).events.length, 0)
     assert.equal(await purgeAudit(db, now), 0)
   })
+
+  it('leaves others their turn while few of very many events fit several filters', async () => {
+    const db = await open()
+    const organizationId = await organization(db)
+    const [userId, targetId] = [newId<'User'>(), newId<'User'>()]
+    const doer = { kind: 'user', id: userId, method: 'token', credentialId: null } as const
+    const target = { type: 'users', id: targetId }
+    const rare = event(organizationId, { action: 'user.deleted', actor: doer, target })
+    // Of the same microsecond as the many, so that parts end among events of one time.
+    await db.write((tx) => recordAudit(tx, { ...rare, at: 5 }))
+    await multiply(db, event(organizationId, { actor: doer, at: 5 }), 12_000)
+    await db.write((tx) => recordAudit(tx, { ...rare, at: 5 }))
+    await db.write((tx) => recordAudit(tx, { ...rare, at: 6 }))
+    await multiply(db, event(organizationId, { target, at: 7 }), 7_000)
+    const asked = { action: 'user.deleted', actorId: userId }
+    const turns = await turnsDuring(listAudit(db, organizationId, asked))
+    if (engine === 'sqlite') assert.ok(turns >= 2, `${turns} turns`)
+    for (const filter of [asked, { actorId: userId, targetId }, { ...asked, targetId }]) {
+      const { events, cursor } = await listAudit(db, organizationId, filter, { limit: 2 })
+      assert.deepEqual(
+        events.map(({ at }) => at),
+        [6, 5],
+      )
+      const rest = await listAudit(db, organizationId, filter, { limit: 2, cursor })
+      assert.deepEqual(
+        rest.events.map(({ at }) => at),
+        [5],
+      )
+      assert.equal(rest.cursor, null)
+      const { events: timed } = await listAudit(db, organizationId, { ...filter, from: 6, to: 6 })
+      assert.equal(timed.length, 1)
+    }
+  })
+
+  it('leaves others their turn while the keys of a person are looked for among those of everybody', async () => {
+    const db = await open()
+    const organizationId = await organization(db)
+    const [userId, otherId] = [newId<'User'>(), newId<'User'>()]
+    const made = (target: string, actorId: string, owner: string): AuditEvent =>
+      event(organizationId, {
+        action: 'token.created',
+        actor: { kind: 'user', id: actorId, method: 'token', credentialId: null },
+        target: { type: 'personal_access_tokens', id: target },
+        changes: { owner: { new: owner } },
+      })
+    await db.write((tx) => recordAudit(tx, made('own', userId, userId)))
+    await multiply(db, made('of others', otherId, otherId), 12_000)
+    await db.write((tx) => recordAudit(tx, made('made for the person', otherId, userId)))
+    await db.write(
+      async (tx) => {
+        const turns = await turnsDuring(keysOf(tx, organizationId, userId))
+        if (engine === 'sqlite') assert.ok(turns >= 2, `${turns} turns`)
+        assert.deepEqual(await keysOf(tx, organizationId, userId), new Set(['own', 'made for the person']))
+      },
+      { alone: true },
+    )
+  })
 })
+
+/** The same event so many times: one by one it would take a while. */
+async function multiply(db: Database, one: AuditEvent, times: number): Promise<void> {
+  await db.write(
+    async (tx) => {
+      await recordAudit(tx, one)
+      const columns = sql.raw(
+        `id, organization_id, at, action, outcome, actor_kind, actor_id, auth_method, credential_id, target_type, target_id, changes`,
+      )
+      const numbers =
+        db.engine === 'sqlite'
+          ? sql`(with recursive n (i) as (select 2 union all select i + 1 from n where i < ${times}) select i from n)`
+          : sql`(select generate_series(2, ${times}::int))`
+      await sql`
+      insert into audit_events (${columns})
+      select ${columns} from audit_events cross join ${numbers} as numbers
+      where position = (select max(position) from audit_events)`.execute(tx.query)
+    },
+    { alone: true },
+  )
+}

@@ -3,7 +3,7 @@ import '../auth/tables.ts'
 import type { OrganizationId, UserId } from '../auth/principal.ts'
 import type { Transaction } from '../storage/database.ts'
 import { foldedText } from '../text/folded-text.ts'
-import type { AuditPosition, AuditRow } from './store.ts'
+import { type AuditPosition, type AuditRow, auditParts, matching } from './store.ts'
 
 // A step may last a few milliseconds; a person may have caused a million events.
 const BATCH = 500
@@ -104,14 +104,19 @@ export async function keysOf(tx: Transaction, organizationId: OrganizationId, id
   for (const table of ['application_keys', 'access_tokens'] as const) {
     for (const row of await tx.query.selectFrom(table).select('id').where('user_id', '=', id).execute()) ids.add(row.id)
   }
-  const made = await tx.query
-    .selectFrom('audit_events')
-    .select('target_id')
-    .where('organization_id', '=', organizationId)
-    .where('action', 'in', ['key.created', 'token.created'])
-    .where('target_type', 'in', ['application_keys', 'personal_access_tokens'])
-    .where(({ eb, or }) => or([eb('actor_id', '=', id), eb('changes', 'like', `%"owner":{"new":"${id}"}%`)]))
-    .execute()
-  for (const { target_id: target } of made) if (target !== null) ids.add(target)
+  for (const action of ['key.created', 'token.created']) {
+    // Of everybody's: they do not know for whom they were made.
+    for await (const part of auditParts(tx, { action }, true)) {
+      const made = await tx.query
+        .selectFrom('audit_events')
+        .select('target_id')
+        .where('organization_id', '=', organizationId)
+        .where(matching(tx.engine, { action }, part))
+        .where('target_type', 'in', ['application_keys', 'personal_access_tokens'])
+        .where(({ eb, or }) => or([eb('actor_id', '=', id), eb('changes', 'like', `%"owner":{"new":"${id}"}%`)]))
+        .execute()
+      for (const { target_id: target } of made) if (target !== null) ids.add(target)
+    }
+  }
   return ids
 }

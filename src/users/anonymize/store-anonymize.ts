@@ -1,3 +1,4 @@
+import { streamAudit } from '../../platform/audit/list.ts'
 import '../../platform/audit/store.ts'
 import type { OrganizationId, UserId } from '../../platform/auth/principal.ts'
 import type { Micros } from '../../platform/clock/clock.ts'
@@ -95,15 +96,13 @@ export async function changedEmailsOf(
   organizationId: OrganizationId,
   userId: UserId,
 ): Promise<Set<string>> {
-  const rows = await reader.query
-    .selectFrom('audit_events')
-    .select('changes')
-    .where('organization_id', '=', organizationId)
-    .where('target_id', '=', userId)
-    .where('action', '=', 'user.email_changed')
-    .execute()
-  const changes = rows.map((row) => JSON.parse(row.changes) as { email?: { old?: string; new?: string } })
-  return new Set(changes.flatMap(({ email }) => [email?.old ?? [], email?.new ?? []].flat()))
+  const emails = new Set<string>()
+  const filter = { action: 'user.email_changed', targetId: userId }
+  for await (const { changes } of streamAudit(reader, organizationId, filter)) {
+    const { email } = changes as { email?: { old?: string; new?: string } }
+    for (const address of [email?.old ?? [], email?.new ?? []].flat()) emails.add(address)
+  }
+  return emails
 }
 
 export async function invitationsOf(
