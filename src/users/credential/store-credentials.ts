@@ -9,6 +9,7 @@ import type { ListCounts, Page, Sort } from '../page.ts'
 import { containsText } from '../store-name-filter.ts'
 import { nameKey } from '../user/user-keys.ts'
 import type { AccessToken, ApplicationKey, OwnedCredentials, OwnedCredentialTable, OwnedSort } from './credential.ts'
+import { ownedPlaces } from './store-owned-places.ts'
 
 /** Whose: one user's, or (null) everybody's in the organization. */
 export interface Ownership {
@@ -60,6 +61,19 @@ export async function listOwned<T extends OwnedCredentialTable>(
   ownership: Ownership,
   { page, sort, filter }: OwnedQuery,
 ): Promise<ListCounts & { items: OwnedCredentials[T][] }> {
+  const offset = page.size * page.number
+  if (reader.engine === 'sqlite' && ownership.userId === null) {
+    const { ids, ...counts } = await ownedPlaces(reader, {
+      table,
+      organizationId: ownership.organizationId,
+      key: sortKey(reader, sort.field),
+      descending: sort.descending,
+      isAsked: containsText(reader, 'c.name_key', filter),
+      offset,
+      size: page.size,
+    })
+    return { items: await ownedInOrder(reader, table, ids), ...counts }
+  }
   const all = ownedBy(reader, table, ownership)
   const { total } = await all.select(sql<number>`count(*)`.as('total')).executeTakeFirstOrThrow()
   const holdsText = containsText(reader, 'c.name_key', filter)
@@ -68,7 +82,6 @@ export async function listOwned<T extends OwnedCredentialTable>(
     holdsText === undefined
       ? { filtered: total }
       : await matching.select(sql<number>`count(*)`.as('filtered')).executeTakeFirstOrThrow()
-  const offset = page.size * page.number
   if (offset >= filtered) return { items: [], total, filtered }
   const direction = sort.descending ? 'desc' : 'asc'
   const rows = await matching
@@ -80,6 +93,20 @@ export async function listOwned<T extends OwnedCredentialTable>(
     .offset(offset)
     .execute()
   return { items: rows.map((row) => toOwned(table, row)), total, filtered }
+}
+
+async function ownedInOrder<T extends OwnedCredentialTable>(
+  reader: Reader,
+  table: T,
+  ids: readonly string[],
+): Promise<OwnedCredentials[T][]> {
+  if (ids.length === 0) return []
+  const query = reader.query
+    .selectFrom(table as 'access_tokens')
+    .selectAll()
+    .where('id', 'in', [...ids])
+  const byId = new Map((await query.execute()).map((row) => [row.id, toOwned(table, row)]))
+  return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
 function sortKey({ engine }: Reader, field: OwnedSort) {
