@@ -20,6 +20,12 @@ async function collect(chunks: AsyncIterable<Chunk>) {
   return JSON.parse(Buffer.concat(parts).toString())
 }
 
+async function countPieces(chunks: AsyncIterable<Chunk>): Promise<number> {
+  let pieces = 0
+  for await (const _ of chunks) pieces++
+  return pieces
+}
+
 eachDatabase('the text of a graph', ({ open }) => {
   test('has all nodes by path and all edges by path and order, however it is cut', async () => {
     const db = await open()
@@ -120,6 +126,23 @@ eachDatabase('the text of a graph', ({ open }) => {
     for (const note_type of [short, long]) {
       const graph = await collect(graphText(db, graphQueryOf(projectId, { note_type })))
       assert.deepEqual([graph.nodes.length, graph.edges.length], [2, 2])
+    }
+  })
+
+  test('has a piece for each range of notes, after which others have a turn, also where nothing is found', async () => {
+    const db = await open()
+    const { projectId } = await writeNoteRows(
+      db,
+      PATHS.map((path) => ({ path, links: ['a.md'] })),
+    )
+    const ranges = PATHS.length / TINY.notesPerRange
+    const graph = { projectId, ...WHOLE, typeKeys: ['nothing'] }
+    // Of the nodes, and then of the edges.
+    for (const query of [graph, { ...graph, limit: 5 }]) {
+      assert.ok((await countPieces(graphText(db, query, TINY))) >= 2 * ranges)
+    }
+    for (const limit of [null, 5]) {
+      assert.ok((await countPieces(orphansText(db, { projectId, limit, cursor: null }, TINY.notesPerRange))) >= ranges)
     }
   })
 

@@ -75,14 +75,17 @@ async function* edgesIn(reader: Reader, query: EdgesQuery, size: number): AsyncG
   }
 }
 
-/** Puts `begin` before the first piece, and takes the comma of its first row away. */
+/**
+ * Puts `begin` before the first piece, and takes the comma of its first row away. Of what has no rows there is an empty piece:
+ * others have a turn after each.
+ */
 export function withoutFirstComma(): (text: Chunk, begin: string) => Chunk[] {
   let hasBegun = false
   let hasRows = false
   return (text, begin) => {
     const before = hasBegun ? [] : [begin]
     hasBegun = true
-    if (text.length === 0) return before
+    if (text.length === 0) return before.length === 0 ? [''] : before
     const rows = hasRows ? text : typeof text === 'string' ? text.slice(1) : text.subarray(1)
     hasRows = true
     return [...before, rows]
