@@ -66,6 +66,19 @@ test('a lock that could only be read, and would keep nobody out, is refused', as
   await child.ended
 })
 
+test('nobody but its owner may read the lock, and so hold it, also in a directory that others may enter', () => {
+  const dataDir = tempDir()
+  chmodSync(dataDir, 0o755)
+  const modeOf = (name: string) => statSync(join(dataDir, name)).mode & 0o777
+  lockDataDirectory(dataDir).release()
+  assert.equal(modeOf('commonplace.lock'), 0o600)
+  // As earlier versions left it.
+  chmodSync(join(dataDir, 'commonplace.lock'), 0o644)
+  const lock = lockDataDirectory(dataDir)
+  assert.equal(modeOf('commonplace.lock'), 0o600)
+  lock.release()
+})
+
 test('a database file that this user may not open is named, with what to do', async () => {
   const dataDir = tempDir()
   // Like a file of somebody else, also for those who may write everything.

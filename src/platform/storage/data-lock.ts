@@ -1,4 +1,14 @@
-import { accessSync, closeSync, constants, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AppError } from '../errors/app-error.ts'
@@ -20,6 +30,7 @@ export function lockDataDirectory(dataDir: string): DataLock {
   let db: DatabaseSync | undefined
   try {
     requireWritable(file)
+    keepFromOthers(file)
     db = new DatabaseSync(file, { timeout: 0 })
     db.exec('pragma journal_mode = off; begin exclusive')
   } catch (error) {
@@ -51,11 +62,20 @@ function requireWritable(file: string): void {
   if (existsSync(file)) accessSync(file, constants.W_OK)
 }
 
+/**
+ * Whoever may read the file can lock it as well, and no server starts then: anybody on the machine, where the directory existed before
+ * with wider rights.
+ */
+function keepFromOthers(file: string): void {
+  if (existsSync(file)) withoutFail(() => chmodSync(file, 0o600))
+  else closeSync(openSync(file, 'a', 0o600))
+}
+
 function withoutFail(work: () => void): void {
   try {
     work()
   } catch {
-    // The disk is full, or was made read-only while the server ran.
+    // The disk is full, was made read-only while the server ran, or the file belongs to somebody else.
   }
 }
 
