@@ -129,6 +129,34 @@ eachDatabase('keys and tokens', ({ open }) => {
     await credentials.createApplicationKey(inSession, { ...key, userId: robot.id })
   })
 
+  test('a session widens a key or token of its own user within ten minutes of the sign-in, and narrows it at any time', async () => {
+    const identity = await world(await open(), '2027-12-01T00:00:00Z')
+    const { operator, credentials, serviceAccounts, keys, tokens, clock, administratorId: userId } = identity
+    const { id: credentialId } = await session(identity)
+    const inSession: Principal = { ...operator, kind: 'user', userId, method: 'session', credentialId }
+    const robot = await serviceAccounts.create(operator, { email: 'robots@example.org' })
+    const wish = { userId, name: 'x', scopes: ['notes_read', 'notes_write'] }
+    const key = await credentials.createApplicationKey(operator, wish)
+    const token = await credentials.createToken(operator, { ...wish, expiresAt: clock.now() + DAY })
+    const robots = await credentials.createApplicationKey(operator, { ...wish, userId: robot.id })
+    const change = (by: Principal, scopes: string[] | null) => [
+      () => keys.update(by, userId, { id: key.id, scopes }),
+      () => keys.update(by, null, { id: key.id, scopes }),
+      () => tokens.update(by, userId, { id: token.id, scopes }),
+    ]
+    await (clock as FakeClock).advance(599_000)
+    for (const widen of change(inSession, ['notes_read', 'notes_write', 'projects_write'])) await widen()
+    await (clock as FakeClock).advance(2_000)
+    for (const narrow of change(inSession, ['notes_read'])) await narrow()
+    await keys.update(inSession, userId, { id: key.id, name: 'y' })
+    const refusal = { code: 'permission_denied', message: /^Sign in again/ }
+    for (const scopes of [null, ['admin'], ['notes_read', 'notes_write']]) {
+      for (const widen of change(inSession, scopes)) await assert.rejects(widen(), refusal)
+    }
+    await keys.update(inSession, null, { id: robots.id, scopes: null })
+    for (const widen of change({ ...inSession, method: 'token' }, null)) await widen()
+  })
+
   test('a disabled owner gets no new key', async () => {
     const { operator, users, credentials } = await world(await open())
     const ada = await users.create(operator, { email: 'ada@example.org' })

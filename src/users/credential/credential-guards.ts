@@ -1,5 +1,6 @@
 import type { PermissionName } from '../../platform/auth/permissions.ts'
 import { allows, effectivePermissions, type Principal, type UserId } from '../../platform/auth/principal.ts'
+import type { Micros } from '../../platform/clock/clock.ts'
 import { AppError } from '../../platform/errors/app-error.ts'
 import type { Reader, Transaction } from '../../platform/storage/database.ts'
 import { refuseEscalation } from '../guards.ts'
@@ -18,11 +19,28 @@ export async function judgeNewKey(tx: Transaction, principal: Principal, key: Ap
   await refuseWiderKey(tx, principal, userId, scopes)
 }
 
+/** A key that exists is as good as a new one to whoever holds it and widens it. */
+export async function judgeScopes(
+  tx: Transaction,
+  principal: Principal,
+  { userId, scopes: had }: ApplicationKey,
+  scopes: Scopes,
+  now: Micros,
+): Promise<void> {
+  if (userId === principal.userId && isWider(scopes, had)) await requireRecentSignIn(tx, principal, now)
+  await refuseWiderKey(tx, principal, userId, scopes, had)
+}
+
+function isWider(scopes: Scopes, had: Scopes): boolean {
+  if (scopes === null || had === null) return had !== null
+  return scopes.some((name) => !had.includes(name))
+}
+
 /**
  * Nobody makes a key that can do more than its maker: a narrowed token must not mint a full one, and whoever manages
  * service accounts must not act through an administrator among them. `had` are the scopes of a key that exists already.
  */
-export async function refuseWiderKey(
+async function refuseWiderKey(
   reader: Reader,
   principal: Principal,
   ownerId: UserId,

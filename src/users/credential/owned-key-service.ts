@@ -7,7 +7,7 @@ import type { Reader } from '../../platform/storage/database.ts'
 import { parseLabel } from '../label.ts'
 import type { ListCounts } from '../page.ts'
 import { type OwnedCredentials, type OwnedCredentialTable, parseScopes } from './credential.ts'
-import { refuseWiderKey } from './credential-guards.ts'
+import { judgeScopes } from './credential-guards.ts'
 import type { CredentialServiceOptions } from './credential-service.ts'
 import { deleteOwned, findOwned, listOwned, type OwnedQuery, updateOwned } from './store-credentials.ts'
 
@@ -63,7 +63,7 @@ export class OwnedKeyService<T extends OwnedCredentialTable> {
       }
       const changes = changesOf(before, after)
       if (Object.keys(changes).length === 0) return before
-      await refuseWiderKey(tx, principal, before.userId, after.scopes, before.scopes)
+      await judgeScopes(tx, principal, before, after.scopes, this.#options.clock.now())
       await updateOwned(tx, this.#table, after)
       await auditChange(tx, principal, { action: `${noun}.updated`, target: { type, id: before.id }, changes }, client)
       this.#options.changes.announce(tx)
