@@ -1,5 +1,5 @@
 import type { AnswerHeaders } from './carrier.ts'
-import { isHeaderName, isLineText } from './header-text.ts'
+import { isBlank, isHeaderName, isLineText, withoutBlanks } from './header-text.ts'
 
 /** Where the body ends: after so many bytes, with the last chunk, or with the connection. */
 export type BodyEnd = number | 'chunks' | 'close'
@@ -65,19 +65,6 @@ function unfolded(lines: readonly string[]): readonly string[] {
   // Who does not know of this reads another length.
   if (FOLDED_LENGTH.test(text)) throw new NoAnswer('how long it is goes on in the next line')
   return text.replace(FOLDED, ' ').split('\r\n')
-}
-
-function isBlank(text: string, at: number): boolean {
-  return text[at] === ' ' || text[at] === '\t'
-}
-
-/** Nothing else is left out: what `trim` takes for blanks may mean something to others. */
-function withoutBlanks(text: string, from: number): string {
-  let start = from
-  let end = text.length
-  while (isBlank(text, start)) start++
-  while (end > start && isBlank(text, end - 1)) end--
-  return text.slice(start, end)
 }
 
 function addHeader(headers: AnswerHeaders, line: string): void {

@@ -1,5 +1,5 @@
 import type { CarriedRequest } from './carrier.ts'
-import { isHeaderName, isLineText } from './header-text.ts'
+import { isHeaderName, isLineText, withoutBlanks } from './header-text.ts'
 import type { OutboundRequest } from './outbound-request.ts'
 
 /** Made by the carriers; a second one, or another value, would make two requests out of one. */
@@ -14,8 +14,6 @@ const CARRIER_HEADERS = new Set([
   'te',
   'http2-settings', // is about the connection, and HTTP/2 forbids it
 ])
-// Around a value they mean nothing in HTTP/1.1; in HTTP/2 such a value is malformed, and receivers leave the header out.
-const AROUND = /^[ \t]+|[ \t]+$/g
 const NO_PATH = /[^\x21-\xff]/
 
 const NO_HEADER = 'a header cannot be sent'
@@ -68,7 +66,8 @@ export function requestParts({ bytes, headBytes }: CarriedRequest): {
   const [method = '', path = ''] = requestLine.split(' ')
   const headers = lines.map((line): [string, string] => {
     const colon = line.indexOf(': ')
-    return [line.slice(0, colon), line.slice(colon + 2).replace(AROUND, '')]
+    // Blanks around a value mean nothing in HTTP/1.1; in HTTP/2 such a value is malformed, and receivers leave the header out.
+    return [line.slice(0, colon), withoutBlanks(line, colon + 2)]
   })
   return {
     method,
