@@ -1,6 +1,7 @@
 /**
  * grpc.health.v1: one state for the whole server, since every service stands on the same storage. Watching is open to
- * everybody, so the number of watchers is bounded, and a watcher that does not read holds one pending state, no queue.
+ * everybody, so the number of watchers is bounded, and a watcher that does not read holds one pending state, no queue. Nobody is kept out by
+ * one who watches often enough for all: clients take a server that refuses them for one that is ill.
  */
 import type { DescService } from '@bufbuild/protobuf'
 import {
@@ -10,6 +11,7 @@ import {
 } from '../../gen/grpc/health/v1/health_pb.js'
 import { AppError } from '../errors/app-error.ts'
 import type { CallContext } from './call.ts'
+import { FairPlaces } from './fair-places.ts'
 import { type RpcService, rpcService } from './rpc-service.ts'
 
 export interface HealthSource {
@@ -21,7 +23,7 @@ export interface HealthSource {
 const MAX_WATCHERS = 1_000
 
 export function healthService(source: HealthSource, served: readonly DescService[]): RpcService {
-  let watchers = 0
+  const places = new FairPlaces(MAX_WATCHERS)
 
   function statusOf(service: string): Status | undefined {
     if (service !== '' && !served.some(({ typeName }) => typeName === service)) return undefined
@@ -39,11 +41,14 @@ export function healthService(source: HealthSource, served: readonly DescService
     return { statuses: Object.fromEntries(names.map((name) => [name, { status: statusOf(name) as Status }])) }
   }
 
-  async function* watch({ service }: HealthCheckRequest, { signal, closing }: CallContext) {
-    if (watchers >= MAX_WATCHERS)
-      throw new AppError('rate_limited', 'Too many callers watch the health of this server.')
-    watchers++
+  async function* watch({ service }: HealthCheckRequest, { signal, closing, clientAddress }: CallContext) {
     const changes = new Changes()
+    let givesWay = false
+    const place = places.enter(clientAddress, () => {
+      givesWay = true
+      changes.notify()
+    })
+    if (place === undefined) throw tooMany()
     const unsubscribe = source.subscribe(changes.notify)
     for (const ending of [signal, closing]) ending.addEventListener('abort', changes.notify)
     try {
@@ -53,13 +58,14 @@ export function healthService(source: HealthSource, served: readonly DescService
         if (status !== last) yield { status }
         last = status
         await changes.next()
+        if (givesWay) throw tooMany()
       }
       if (last === Status.SERVING) yield { status: Status.NOT_SERVING }
       throw new AppError('unavailable', 'The server is shutting down.')
     } finally {
       for (const ending of [signal, closing]) ending.removeEventListener('abort', changes.notify)
       unsubscribe()
-      watchers--
+      place.leave()
     }
   }
 
@@ -72,6 +78,10 @@ export function healthService(source: HealthSource, served: readonly DescService
     },
     { readMaxBytes: 16 * 1024, isQuiet: true },
   )
+}
+
+function tooMany(): AppError {
+  return new AppError('rate_limited', 'Too many callers watch the health of this server.')
 }
 
 /** Any number of notifications between two waits count as one, and none is lost. */

@@ -16,6 +16,7 @@ import { ServerReflection as ServerReflectionAlpha } from '../../gen/grpc/reflec
 import { AppError } from '../errors/app-error.ts'
 import type { CallContext } from './call.ts'
 import { DescriptorIndex, fileWithImports } from './descriptor-index.ts'
+import { FairPlaces } from './fair-places.ts'
 import { type RpcService, rpcService } from './rpc-service.ts'
 import { untilAborted } from './run-handler.ts'
 
@@ -35,24 +36,29 @@ const ERROR_FILES = [file_google_rpc_error_details, file_google_rpc_status]
 /** `served` is read at the first question: by then it names every service, these two included. */
 export function reflectionServices(served: readonly DescService[], alsoReflect: readonly DescFile[]): RpcService[] {
   let index: DescriptorIndex | undefined
-  let streams = 0
+  const places = new FairPlaces(MAX_STREAMS)
 
-  async function* answerBounded(questions: AsyncIterable<Question>, context: CallContext) {
-    if (streams >= MAX_STREAMS) throw new AppError('rate_limited', 'Too many callers ask this server about itself.')
-    streams++
+  async function* answerBounded(questions: AsyncIterable<Question>, { closing, clientAddress }: CallContext) {
+    const giveWay = new AbortController()
+    const place = places.enter(clientAddress, () => giveWay.abort())
+    if (place === undefined) throw tooMany()
     try {
-      yield* answerAll(questions, context)
+      yield* answerAll(questions, closing, giveWay.signal)
     } finally {
-      streams--
+      place.leave()
     }
   }
 
-  async function* answerAll(questions: AsyncIterable<Question>, { closing }: CallContext) {
+  async function* answerAll(questions: AsyncIterable<Question>, closing: AbortSignal, giveWay: AbortSignal) {
+    const ending = AbortSignal.any([closing, giveWay])
     index ??= new DescriptorIndex([...served.map(({ file }) => file), ...ERROR_FILES, ...alsoReflect])
     const sent = new Set<string>()
     const source = questions[Symbol.asyncIterator]()
     for (;;) {
-      const next = await nextUnlessClosing(source, closing)
+      const next = await untilAborted(() => source.next(), ending).catch((error: unknown) => {
+        if (closing.aborted) throw new AppError('unavailable', 'The server is shutting down.')
+        throw giveWay.aborted ? tooMany() : error
+      })
       if (next.done === true) return
       const { host, messageRequest } = next.value
       yield {
@@ -73,13 +79,8 @@ export function reflectionServices(served: readonly DescService[], alsoReflect: 
   ]
 }
 
-async function nextUnlessClosing<T>(source: AsyncIterator<T>, closing: AbortSignal): Promise<IteratorResult<T>> {
-  try {
-    return await untilAborted(() => source.next(), closing)
-  } catch (error) {
-    if (closing.aborted) throw new AppError('unavailable', 'The server is shutting down.')
-    throw error
-  }
+function tooMany(): AppError {
+  return new AppError('rate_limited', 'Too many callers ask this server about itself.')
 }
 
 function answer(

@@ -1,7 +1,7 @@
 /** More calls than the server can begin at once: others still get their turn, and what is refused costs little. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { type ClientHttp2Session, type ClientHttp2Stream, constants } from 'node:http2'
+import { type ClientHttp2Session, type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from 'node:http2'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { create, toBinary } from '@bufbuild/protobuf'
@@ -17,10 +17,11 @@ const OPEN = '/probe.v1.ProbeService/Open'
 const ECHO = '/probe.v1.ProbeService/Echo'
 const CHAT = '/probe.v1.ProbeService/Chat'
 const REFLECT = '/grpc.reflection.v1.ServerReflection/ServerReflectionInfo'
+const WATCH = '/grpc.health.v1.Health/Watch'
 const HELLO = envelope(0, Buffer.from([0x0a, 0x05, ...Buffer.from('hello')]))
 
-function openCall(session: ClientHttp2Session, path: string): ClientHttp2Stream {
-  const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc' })
+function openCall(session: ClientHttp2Session, path: string, headers: OutgoingHttpHeaders = {}): ClientHttp2Stream {
+  const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', ...headers })
   return stream.on('error', () => undefined)
 }
 
@@ -198,3 +199,30 @@ test('streams of reflection that nobody uses leave the port to others, and go wi
   for (const { stream } of idle) stream.close(8)
   for (;;) if ((await rawCall(other, REFLECT, question)).status === 0) break
 })
+
+for (const [path, question] of [
+  [WATCH, Buffer.alloc(0)],
+  [REFLECT, Buffer.from([0x3a, 0])],
+] as const) {
+  test(`one caller who takes all places of ${path} keeps nobody from elsewhere out`, async (t) => {
+    const server = await startRpcServer(t, { grpc: { trustedProxies: ['127.0.0.1'] } })
+    const [session, other] = [rawSession(t, server.grpcUrl), rawSession(t, server.grpcUrl)]
+    await Promise.all([session, other].map((one) => once(one, 'remoteSettings')))
+    const from = (address: string) => ({ 'x-forwarded-for': address, te: 'trailers' })
+    const stay = (connection: ClientHttp2Session, address: string) => {
+      const stream = openCall(connection, path, from(address))
+      // Whoever watches has nothing more to say; whoever asks about the server may.
+      if (path === WATCH) stream.end(envelope(0, question))
+      else stream.write(envelope(0, question))
+      return { stream, begun: once(stream, 'data') }
+    }
+    const idle = Array.from({ length: 1_000 }, () => stay(session, '192.0.2.1'))
+    await Promise.all(idle.map(({ begun }) => begun))
+    const refused = await rawCall(other, path, envelope(0, question), from('192.0.2.1'))
+    assert.equal(refused.status, Code.ResourceExhausted)
+    const ends = idle.map(({ stream }) => once(stream, 'trailers'))
+    await stay(other, '192.0.2.2').begun
+    const [trailers] = await Promise.race(ends)
+    assert.equal(Number(trailers['grpc-status']), Code.ResourceExhausted)
+  })
+}
