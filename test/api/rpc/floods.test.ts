@@ -1,7 +1,13 @@
 /** More calls than the server can begin at once: others still get their turn, and what is refused costs little. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { type ClientHttp2Session, type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from 'node:http2'
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type OutgoingHttpHeaders,
+} from 'node:http2'
 import { test } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { create, toBinary } from '@bufbuild/protobuf'
@@ -226,3 +232,24 @@ for (const [path, question] of [
     assert.equal(Number(trailers['grpc-status']), Code.ResourceExhausted)
   })
 }
+
+test('calls whose answers nobody reads do not keep others out', async (t) => {
+  const clock = new FakeClock()
+  const server = await startRpcServer(t, { clock, grpc: { maxCalls: 4 } })
+  const silent = connect(server.grpcUrl, { settings: { initialWindowSize: 0 } }).on('error', () => undefined)
+  t.after(() => silent.destroy())
+  const other = rawSession(t, server.grpcUrl)
+  await Promise.all([silent, other].map((one) => once(one, 'remoteSettings')))
+  const calls = Array.from({ length: 4 }, () => openCall(silent, OPEN))
+  const begun = calls.map((stream) => once(stream.end(HELLO), 'response'))
+  await Promise.all(begun)
+  const ended = once(silent, 'close')
+  // At first they may still be read.
+  assert.equal((await rawCall(other, OPEN, HELLO)).status, Code.ResourceExhausted)
+  for (let looks = 0; looks < 10; looks++) {
+    await clock.advance(1_000)
+    await rawCall(other, OPEN, HELLO)
+  }
+  await ended
+  assert.equal((await rawCall(other, OPEN, HELLO)).status, 0)
+})
