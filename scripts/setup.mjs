@@ -98,8 +98,8 @@ function isComplete(root, wanted) {
 
 function refused(root, { code, path }) {
   return new SetupError(
-    `Set-up cannot write ${path ?? root} (${code}): run "npm ci --ignore-scripts" in ${root} as somebody who may, then the ` +
-      'same command again.',
+    `Set-up cannot write ${path ?? root} (${code}): run "./bin/commonplace.mjs --version" in ${root} as somebody who may, ` +
+      'then the same command again.',
   )
 }
 

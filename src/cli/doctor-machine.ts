@@ -28,6 +28,16 @@ export function checkNode(): Finding {
   )
 }
 
+/** Where its bundle could not be made, as by a user who only reads it, the program runs all the same, and says nothing. */
+export function checkProgram(): Finding {
+  if (!import.meta.url.endsWith('.ts')) return ok('program', 'it runs from its bundle')
+  return warning(
+    'program',
+    'it runs from its sources, which takes longer to start and more memory',
+    'run "./bin/commonplace.mjs --version" as the user who owns the program, without NODE_ENV=production',
+  )
+}
+
 export function checkClock(clock: Clock): Finding {
   if (clock.now() >= EARLIEST) return ok('clock', 'the system clock is plausible')
   return failed(

@@ -11,6 +11,7 @@ import {
   checkDataDirectory,
   checkNode,
   checkPorts,
+  checkProgram,
   checkSecretsFile,
 } from './doctor-machine.ts'
 import { checkStorage } from './doctor-storage.ts'
@@ -42,7 +43,7 @@ export function doctorCommand(): Command {
 
 async function examine(flags: DoctorFlags, command: Command): Promise<Finding[]> {
   const clock = new SystemClock()
-  const findings = [checkNode(), checkClock(clock)]
+  const findings = [checkNode(), checkProgram(), checkClock(clock)]
   try {
     const { settings, file } = await loadSettings({ mode: flags.mode, ...flagsOf(command) })
     findings.push(ok('settings', file === null ? 'valid (no settings file)' : `valid (${file})`))

@@ -6,16 +6,16 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { ensureBundle } from '../../scripts/bundle.mjs'
 import type { Finding } from '../../src/cli/doctor-finding.ts'
 import { startServer } from '../support/start-server.ts'
 import { tempDir } from '../support/temp-dir.ts'
-import { runCommand } from './run-command.ts'
+import { runCommand, startCommand } from './run-command.ts'
 
-async function examine(args: string[], env: Record<string, string> = {}) {
-  const { status, stdout, stderr } = await runCommand(
-    ['doctor', '--json', '--port', '0', '--grpc-port', '0', ...args],
-    env,
-  )
+async function examine(args: string[], env: Record<string, string> = {}, program?: string) {
+  const line = ['doctor', '--json', '--port', '0', '--grpc-port', '0', ...args]
+  const { status, stdout, stderr } = await startCommand(line, env, tempDir(), program).result
   assert.notEqual(stdout, '', stderr)
   const { healthy, findings } = JSON.parse(stdout) as { healthy: boolean; findings: Finding[] }
   assert.equal(status, healthy ? 0 : 1)
@@ -54,6 +54,18 @@ describe('commonplace doctor', () => {
     const { stdout, status } = await runCommand(['doctor', ...flags])
     assert.equal(status, 0)
     assert.match(stdout, /^✓ integrity: every page, index and reference is in order$/m)
+  })
+
+  test('says when the program runs from its sources, and is content with its bundle', async () => {
+    const bundle = await ensureBundle()
+    assert.ok(bundle !== null)
+    const sources = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+    const [slow, quick] = await Promise.all(
+      [sources, bundle].map((program) => examine(['--data-dir', tempDir()], {}, program)),
+    )
+    assert.equal(slow?.of('program')?.status, 'warning')
+    assert.match(slow?.of('program')?.advice ?? '', /bin\/commonplace\.mjs --version/)
+    assert.equal(quick?.of('program')?.status, 'ok')
   })
 
   test('says when the embedding service cannot be asked, and goes on', async () => {

@@ -18,9 +18,9 @@ export function runCommand(args: string[], env?: Record<string, string>, cwd?: s
 }
 
 /** Likewise, and somebody may interrupt it. */
-export function startCommand(args: string[], env: Record<string, string> = {}, cwd = tempDir()) {
+export function startCommand(args: string[], env: Record<string, string> = {}, cwd = tempDir(), program = PROGRAM) {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(COMMONPLACE_|NODE_TEST)/.test(name))
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     cwd,
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -48,7 +48,10 @@ describe('set-up', () => {
     const clone = new MiniClone()
     const refused = await clone.startReadOnly('bin/commonplace.mjs')
     assert.equal((await refused.closed).status, 1)
-    assert.match(refused.stderr, /^Set-up cannot write .*\.cache \(EACCES\): run "npm ci --ignore-scripts" in .*\n$/)
+    assert.match(
+      refused.stderr,
+      /^Set-up cannot write .*\.cache \(EACCES\): run "\.\/bin\/commonplace\.mjs --version" in .*\n$/,
+    )
     clone.installByHand()
     const started = await clone.startReadOnly('bin/commonplace.mjs')
     assert.equal((await started.closed).status, 0, started.stderr)
