@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { loadSettings } from '../../src/settings.ts'
 
 const ROOT = new URL('../../', import.meta.url)
 const page = readFileSync(new URL('docs/operating.md', ROOT), 'utf8')
@@ -52,4 +53,12 @@ test('the page for operators names every event of callbacks in the log', () => {
     events.filter((name) => !page.includes(`\`${name}\``)),
     [],
   )
+})
+
+test('the proxy of the page for operators lets through what the server takes unless it is told otherwise', async () => {
+  const { settings } = await loadSettings({ mode: 'serve', env: {} })
+  const proxy = (form: RegExp) => Number(form.exec(page)?.[1])
+  assert.ok(proxy(/client_max_body_size (\d+)m;/) * 1024 * 1024 >= settings.server.body_limit)
+  assert.ok(proxy(/large_client_header_buffers \d (\d+)k;/) * 1024 >= settings.server.header_limit)
+  assert.ok(proxy(/proxy_read_timeout (\d+)s;/) * 1_000 > settings.callbacks.long_poll.timeout)
 })
