@@ -18,6 +18,10 @@ export function reindexCommand(): Command {
     .description('make the search index anew, words and vectors; searches go on meanwhile')
     .argument('[project]', 'id, permalink or name of the project; all of them unless given')
     .option('--json', 'answer as JSON')
+    .addHelpText(
+      'after',
+      '\nVectors are made with the model of the settings: give it the settings file and the variables of the server.',
+    )
     .action((text: string | undefined, options: { json?: boolean }, command: Command) =>
       withDatabase(command, (context) =>
         withSemantic(context, (semantic) => reindex(context, semantic, text, options.json === true)),

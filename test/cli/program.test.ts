@@ -37,6 +37,11 @@ test('help is told of the command that is named, and of none that does not exist
   assert.equal((await runCommand(['help', 'nonsense'])).status, 2)
 })
 
+test('the help of reindex says whose settings choose the model', async () => {
+  const { stdout } = await runCommand(['reindex', '--help'])
+  assert.match(stdout, /the settings file and the variables of the server/)
+})
+
 test('a command that works on a database makes none where there is none', async () => {
   const root = tempDir()
   for (const command of [
