@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import { tempDir } from '../support/temp-dir.ts'
 import { findOldNode, MiniClone, Script } from './mini-clone.ts'
 
 const oldNode = findOldNode()
+const page = readFileSync(new URL('../../docs/callbacks.md', import.meta.url), 'utf8')
 
 const REPORTING = `
   console.log(JSON.stringify({ major: Number(process.versions.node.split('.')[0]), pid: process.pid,
@@ -39,6 +40,16 @@ for (const [name, node, reason] of [
       assert.deepEqual(args, ['doctor', '--json', 'a b'])
       assert.deepEqual(marks, [])
       assert.equal(pid === script.child.pid, node === process.execPath)
+    })
+
+    test("starts with each variable that the page of callbacks names for authorities of one's own", async () => {
+      const named = [...page.matchAll(/`(NODE_\w+)=(\S+)`/g)]
+      assert.ok(named.length >= 2)
+      for (const [text, variable, value] of named) {
+        const env = { [variable as string]: value as string }
+        const script = cloneWith(REPORTING).start('bin/commonplace.mjs', { node, env })
+        assert.equal((await script.closed).status, 7, `${text}: ${script.stderr}`)
+      }
     })
 
     test('passes a signal on and ends as the program decides', async () => {
