@@ -34,7 +34,7 @@ export function checkProgram(): Finding {
   return warning(
     'program',
     'it runs from its sources, which takes longer to start and more memory',
-    'run "./bin/commonplace.mjs --version" as the user who owns the program, without NODE_ENV=production',
+    'run "./bin/commonplace.mjs --version" as the user who owns the program; remove node_modules before if NODE_ENV was production',
   )
 }
 
