@@ -110,9 +110,14 @@ function isInstalled(root, dev) {
   const locked = readJson(join(root, 'package-lock.json')).packages
   return Object.entries(locked).every(([path, entry]) => {
     if (path === '' || (!dev && (entry.dev || entry.devOptional))) return true
-    if (present[path] === undefined) return entry.optional === true && !isForThisPlatform(entry)
+    // What only packages of other platforms need has no platform of its own, and npm leaves it out with them.
+    if (present[path] === undefined) return entry.optional === true && !(hasPlatform(entry) && isForThisPlatform(entry))
     return present[path].version === entry.version && existsSync(join(root, path, 'package.json'))
   })
+}
+
+function hasPlatform({ os, cpu }) {
+  return os !== undefined || cpu !== undefined
 }
 
 function isForThisPlatform({ os, cpu, libc }) {

@@ -44,6 +44,16 @@ describe('set-up', () => {
     assert.equal(clone.calls().length, 0)
   })
 
+  test('misses nothing that npm leaves out: optional packages that only one of another platform needs', async () => {
+    const clone = new MiniClone()
+    clone.installByHand()
+    const lock = JSON.parse(readFileSync(join(clone.root, 'package-lock.json'), 'utf8'))
+    lock.packages['node_modules/left-out'] = { version: '1.0.0', optional: true }
+    clone.write('package-lock.json', JSON.stringify(lock))
+    await finished(clone.setUp())
+    assert.equal(clone.calls().length, 0)
+  })
+
   test('starts what is installed where nothing can be written, and says what to do where it is not', async () => {
     const clone = new MiniClone()
     const refused = await clone.startReadOnly('bin/commonplace.mjs')
