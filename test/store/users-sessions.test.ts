@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { MICROS_PER_SECOND } from '../../src/platform/clock/clock.ts'
 import { requireRecentSignIn } from '../../src/users/sign-in/recent-authentication.ts'
 import { accounts } from '../support/accounts.ts'
 import { eachDatabase } from '../support/each-database.ts'
@@ -140,6 +141,20 @@ eachDatabase('sessions of a user', ({ open, openAgain }) => {
     await assert.rejects(requireRecentSignIn(db, caller, clock.now()), { code: 'permission_denied' })
     await requireRecentSignIn(db, operator, clock.now())
     await requireRecentSignIn(db, { ...caller, method: 'token' }, clock.now())
+    await authenticator.close()
+  })
+
+  test('a sign-in by a clock that was ahead and has been set back since does not count as recent', async () => {
+    const clock = new FakeClock()
+    const { person, signIn, principal, db, authenticator } = await accounts(await open(), clock)
+    await person(ADA)
+    const caller = await principal((await signIn(ADA)).session.token)
+    const ago = (seconds: number) => clock.now() - seconds * MICROS_PER_SECOND
+    await requireRecentSignIn(db, caller, ago(59))
+    for (const seconds of [61, 7_200]) {
+      const refusal = { code: 'permission_denied', message: /^Sign in again/ }
+      await assert.rejects(requireRecentSignIn(db, caller, ago(seconds)), refusal)
+    }
     await authenticator.close()
   })
 
