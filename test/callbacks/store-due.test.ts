@@ -311,6 +311,17 @@ eachDatabase('what is due', ({ open, openAgain, engine }) => {
     )
   })
 
+  test('a short backoff or delay from before the clock was set back by an hour is as short from now on', async () => {
+    const db = await open()
+    const [now, ahead] = [2 * HOUR, 3 * HOUR - 60_000_000]
+    const [failed] = await startMany(db, [{ at: ahead }, { at: ahead, startDelayMicros: 500 }])
+    await live(db, failed as StoredRun, [RETRYABLE, ahead])
+    assert.equal(await db.write((tx) => clampDue(tx, now)), 2)
+    assert.deepEqual(times((await backoffsDue(db, 99 * HOUR, 9)).runs), [now + 10])
+    assert.equal(await nextDue(db, now), now + 11)
+    assert.deepEqual(await delayedDue(db, now, now + 501), [(failed as StoredRun).destinationId])
+  })
+
   test('counting what waits ends at a number that says "more"', async () => {
     const db = await open()
     await addDestinations(db, 2)

@@ -231,8 +231,10 @@ const clampRows = statement<{ now: Micros }>(
       and next_attempt_at is null ${engine === 'sqlite' ? sql`` : sql`and lease_owner is null`}`,
 )
 
-// Few runs are put off for longer, so few are looked at.
+// Few runs are put off for longer, so few are looked at, unless the newest run says that the clock was set back.
 const LONG_WAIT = 3_600 * MICROS_PER_SECOND
+// By so much the clock may go back while servers run.
+const SHORT_WAIT = 60 * MICROS_PER_SECOND
 
 // What was put off anew is due a microsecond behind its time, and so known: for how long it was to wait can no longer be told.
 const AS_IT_WAS = sql`due_at = next_attempt_at`
@@ -264,13 +266,19 @@ const clampDelays = statement<{ now: Micros; late: Micros }>(
 /**
  * To be called once before the first look. The clock may have been set back since the last process ended: what was due then
  * is due now, and nobody would be woken for it; what was put off is put off as long from now on, where it would wait for more
- * than an hour. What another process has taken stays with it. On PostgreSQL `read committed` is enough.
+ * than a minute, or than an hour where the newest run does not tell of that clock. What another process has taken stays with it. On
+ * PostgreSQL `read committed` is enough.
  */
 export async function clampDue(tx: Transaction, now: Micros): Promise<number> {
-  const late = now + LONG_WAIT
+  const late = now + ((await newestStart(tx)) > now + SHORT_WAIT ? SHORT_WAIT : LONG_WAIT)
   const backoffs = await tx.change(clampBackoffs, { now, late })
   const delays = await tx.change(clampDelays, { now, late })
   return backoffs + delays + (await tx.change(clampRows, { now }))
+}
+
+async function newestStart({ query }: Transaction): Promise<Micros> {
+  const newest = query.selectFrom('callback_runs').select('created_at').orderBy('run_number', 'desc').limit(1)
+  return (await newest.executeTakeFirst())?.created_at ?? 0
 }
 
 /** Counting ends here: more is shown as "more than". */
