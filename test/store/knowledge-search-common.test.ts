@@ -9,7 +9,7 @@ import { parseMetadataFilters } from '../../src/knowledge/search/filter/metadata
 import { wordStatistics } from '../../src/knowledge/search/find/word-statistics.ts'
 import { formExpression, matchExpression } from '../../src/knowledge/search/index/match-expression.ts'
 import { writeOutdatedRows } from '../../src/knowledge/search/index/outdated-rows.ts'
-import { matchingInOrder, matchingWithin, newestFirst } from '../../src/knowledge/search/index/store-search-index.ts'
+import { matchingInOrder, newestFirst, withinOnPostgres } from '../../src/knowledge/search/index/store-search-index.ts'
 import { parseQuestion, wordTerm } from '../../src/knowledge/search/question/question.ts'
 import { rowRange } from '../../src/knowledge/search/row-number.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
@@ -177,11 +177,7 @@ eachDatabase('a word that is in almost every note', (context) => {
   if (context.engine === 'postgres') {
     test('is looked up in some notes without reading others', async () => {
       const scope = { projectId: notes.project.id, isOnlyProject: true, scope: [] }
-      const plan = await planOf(
-        notes.db,
-        '',
-        matchingWithin('postgres', formExpression('postgres', scope, 'common'), [1, 2]),
-      )
+      const plan = await planOf(notes.db, '', withinOnPostgres(formExpression('postgres', scope, 'common'), [1, 2]))
       assert.match(plan, /Index Scan using note_search_pkey on note_search one.*\n +Index Cond/)
       assert.doesNotMatch(plan, /Backward|Bitmap|Seq Scan/)
     })

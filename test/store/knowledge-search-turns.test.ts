@@ -5,8 +5,11 @@ import { findByTitle } from '../../src/knowledge/search/find/find-by-title.ts'
 import { filterNotes } from '../../src/knowledge/search/find/find-rows.ts'
 import { notesInTurns } from '../../src/knowledge/search/find/notes-in-turns.ts'
 import type { Hit } from '../../src/knowledge/search/hit.ts'
+import { exactExpression } from '../../src/knowledge/search/index/match-expression.ts'
+import { matchingRowsOf } from '../../src/knowledge/search/index/store-search-index.ts'
 import { parseQuestion } from '../../src/knowledge/search/question/question.ts'
 import { textsOf } from '../../src/knowledge/search/rank-hits.ts'
+import { rowNumber } from '../../src/knowledge/search/row-number.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { turnsDuring } from '../support/turns-during.ts'
 import { SearchedNotes } from './knowledge-search-notes.ts'
@@ -39,6 +42,19 @@ eachDatabase('others have their turn', ({ open }) => {
     const finding = findByTitle(db, project, { text: 'notes', filters: {}, wanted: 1_000 })
     assert.ok((await turnsDuring(finding)) >= 2)
     assert.equal((await finding).total, 450)
+  })
+
+  test('while it is looked which of many notes have what was asked', async () => {
+    const { db, project } = await filled(50, 'coffee')
+    const ids = Array.from({ length: 50 }, (_, n) => 1 + ((n * 7) % 50))
+    const scope = { projectId: project.id, isOnlyProject: false, scope: [] }
+    const expression = exactExpression(db.engine, scope, 'coffee')
+    const looking = matchingRowsOf(db, expression, ids)
+    const turns = await turnsDuring(looking)
+    // PostgreSQL looks while others go on.
+    if (db.engine === 'sqlite') assert.ok(turns >= 5)
+    const newestFirst = Array.from({ length: 50 }, (_, n) => rowNumber('note', 50 - n, 0))
+    assert.deepEqual(await looking, newestFirst)
   })
 
   test('while very many notes are compared with filters', async () => {
