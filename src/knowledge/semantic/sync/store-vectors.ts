@@ -157,12 +157,14 @@ export async function removeModelRows(tx: Transaction, key: SyncKey, limit: numb
   await sql`
     update project_embeddings set synced_seq = 0
     where project_id = ${key.projectId} and model_id = ${key.modelId} and synced_seq > 0`.execute(tx.query)
+  const isOfModel = sql`project_id = ${key.projectId} and model_id = ${key.modelId}`
   for (const table of ['note_vectors', 'note_embeddings', 'embedding_failures'] as const) {
-    const column = sql.raw(table === 'note_vectors' ? 'id' : 'note_id')
+    const [column, own] =
+      table === 'note_vectors' ? [sql.raw('id'), sql``] : [sql.raw('note_id'), sql`${isOfModel} and`]
+    // NOTE Of vectors only the id is asked for: else they are looked up by the model, all of it for each step.
     const { numAffectedRows } = await sql`
-      delete from ${sql.table(table)} where project_id = ${key.projectId} and model_id = ${key.modelId} and ${column} in (
-        select ${column} from ${sql.table(table)}
-        where project_id = ${key.projectId} and model_id = ${key.modelId} limit ${limit})`.execute(tx.query)
+      delete from ${sql.table(table)} where ${own} ${column} in (
+        select ${column} from ${sql.table(table)} where ${isOfModel} limit ${limit})`.execute(tx.query)
     if ((numAffectedRows ?? 0n) > 0n) return Number(numAffectedRows)
   }
   await tx.query
