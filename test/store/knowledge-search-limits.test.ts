@@ -8,9 +8,11 @@ import { prepareFilters } from '../../src/knowledge/search/filter/passing-notes.
 import { type ComparedSearch, comparedRows } from '../../src/knowledge/search/find/compared-rows.ts'
 import { findByFilters } from '../../src/knowledge/search/find/find-by-filters.ts'
 import { findByTitle } from '../../src/knowledge/search/find/find-by-title.ts'
+import { KnownRows } from '../../src/knowledge/search/find/known-rows.ts'
 import { exactExpression } from '../../src/knowledge/search/index/match-expression.ts'
 import { matchingRowsOf } from '../../src/knowledge/search/index/store-search-index.ts'
 import { rowNumber, rowOf } from '../../src/knowledge/search/row-number.ts'
+import { watchedReader } from '../knowledge/watched-reader.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { SearchedNotes } from './knowledge-search-notes.ts'
 
@@ -162,6 +164,23 @@ eachDatabase('what is found behind thousands of newer notes', (context) => {
     const { reader, expression } = compared({})
     assert.deepEqual(idsOf(await matchingRowsOf(reader, expression, [3, 7, 40])), [40, 7, 3])
     assert.deepEqual(await matchingRowsOf(reader, expression, []), [])
+  })
+
+  test('is looked up in one look where all that begins with a word is collected for each, which takes long', async () => {
+    const { expression } = compared({})
+    if (notes.db.engine === 'postgres') return
+    const { reader, statements } = watchedReader(notes.db)
+    const ids = [3, 7, 40, ...downTo(30, 8)]
+    const found = await matchingRowsOf(reader, `(${expression}) NOT ("tea" *)`, ids)
+    assert.deepEqual(
+      found,
+      [40, ...downTo(30, 7), 3].map((id) => rowNumber('note', id, 0)),
+    )
+    assert.equal(statements.length, 1)
+    const first = { numbers: [], isLast: false }
+    const known = new KnownRows(reader, `(${expression}) NOT ("tea" *)`, first, { rows: 1, allRows: ALL, lookedUp: 1 })
+    assert.deepEqual(await known.rowsOf(ids), found)
+    assert.deepEqual([statements.length, known.isWhole], [2, true])
   })
 
   const titled = (text: string, wanted: number, filters: SearchFilters = {}, allRows = 100) =>

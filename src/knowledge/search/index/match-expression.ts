@@ -132,6 +132,11 @@ export function isSlowlyCollected(word: string, notes: number): boolean {
   return notes > (COLLECTED_AMONG[word.length] ?? Number.POSITIVE_INFINITY) && !isUnspacedWord(word)
 }
 
+/** SQLite only: whether the index collects all that begins with a word for each look, however little is looked at. */
+export function isCollectedEachTime(expression: string): boolean {
+  return expression.includes('" *')
+}
+
 function quoted(engine: Engine): (word: string) => string {
   return (word) => (engine === 'sqlite' ? `"${word}"` : `'${scopeMark(word)}'`)
 }

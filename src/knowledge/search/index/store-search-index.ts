@@ -6,7 +6,7 @@ import type { Engine } from '../../../platform/storage/engine.ts'
 import { numbersIn } from '../../../platform/storage/json-list.ts'
 import { statement } from '../../../platform/storage/statement.ts'
 import { KINDS, ROW_KINDS, rowRange } from '../row-number.ts'
-import { type Beginning, isSlowlyCollected } from './match-expression.ts'
+import { type Beginning, isCollectedEachTime, isSlowlyCollected } from './match-expression.ts'
 import { splitRows } from './store-split-rows.ts'
 
 const ROWS_PER_NOTE = rowRange(1).first
@@ -98,6 +98,11 @@ const rowsBelowOnSqlite = statement<Asked & { below: number }, { id: number }>((
   inOrder('sqlite', p('expression'), p('limit'), { below: p('below') }),
 )
 
+/** A look that collects takes long, and a search has several: others get their turn before each. */
+async function turnFor(engine: Engine, expression: string): Promise<void> {
+  if (engine === 'sqlite' && isCollectedEachTime(expression)) await nextTurn()
+}
+
 /**
  * The numbers of rows that match, those of the newest notes first; those before `below`, where that is given.
  * NOTE No prepared statement on PostgreSQL: it plans by the words, whether to read rows from the end or to collect them first.
@@ -108,6 +113,7 @@ export async function matchingRows(
   limit: number,
   below?: number,
 ): Promise<number[]> {
+  await turnFor(reader.engine, expression)
   const rows =
     reader.engine === 'postgres'
       ? (await matchingInOrder(expression, limit, { below }).execute(reader.query)).rows
@@ -124,6 +130,15 @@ const rowsWithinOnSqlite = statement<{ expression: string; ids: string }, { id: 
   withinOnSqlite(p('expression'), numbersIn('sqlite', p('ids'))),
 )
 
+// All of them in one look: it goes through everything that matches, but collects once what begins with a word.
+const rowsAmongOnSqlite = statement<{ expression: string; ids: string; first: number; last: number }, { id: number }>(
+  (_query, p) => sql`
+    select s.rowid as id from note_search s
+    where ${matches('sqlite', p('expression'))} and s.rowid between ${p('first')} and ${p('last')}
+      and s.rowid / ${sql.lit(ROWS_PER_NOTE)} in ${numbersIn('sqlite', p('ids'))} and ${isNoRepeat('sqlite')}
+    order by s.rowid desc`,
+)
+
 /** The same within some notes. On SQLite others get their turn between some and the next. */
 export async function matchingRowsOf(
   reader: Reader,
@@ -133,6 +148,13 @@ export async function matchingRowsOf(
   if (noteIds.length === 0) return []
   if (reader.engine === 'postgres') {
     const { rows } = await withinOnPostgres(expression, noteIds).execute(reader.query)
+    return rows.map(({ id }) => id)
+  }
+  if (isCollectedEachTime(expression)) {
+    await turnFor(reader.engine, expression)
+    const { first } = rowRange(noteIds.reduce((one, other) => Math.min(one, other)))
+    const { last } = rowRange(noteIds.reduce((one, other) => Math.max(one, other)))
+    const rows = await reader.run(rowsAmongOnSqlite, { expression, ids: JSON.stringify(noteIds), first, last })
     return rows.map(({ id }) => id)
   }
   const numbers: number[] = []
@@ -187,6 +209,7 @@ const countRowsOnSqlite = statement<Asked, { count: number }>(
 
 /** How many rows match, up to the limit. */
 export async function countRows(reader: Reader, expression: string, limit: number): Promise<number> {
+  await turnFor(reader.engine, expression)
   const [row] =
     reader.engine === 'sqlite'
       ? await reader.run(countRowsOnSqlite, { expression, limit })
