@@ -1,5 +1,4 @@
 import type { Reader } from '../../../platform/storage/database.ts'
-import { isCollectedEachTime } from '../index/match-expression.ts'
 import { matchingRowsOf } from '../index/store-search-index.ts'
 import { rowOf } from '../row-number.ts'
 import { type MatchingPage, matchingPages } from './matching-pages.ts'
@@ -38,8 +37,6 @@ export class KnownRows {
 
   async rowsOf(noteIds: readonly number[]): Promise<number[]> {
     const isUnknown = (id: number) => id <= this.#knownTo
-    // Then one look at all of them takes as long as one at a page, or at a single note.
-    if (isCollectedEachTime(this.#expression)) this.#lookups = Number.POSITIVE_INFINITY
     if (noteIds.filter(isUnknown).length > this.#lookups) await this.#readTo(Math.min(...noteIds))
     const unknown = noteIds.filter(isUnknown)
     const lookedUp = unknown.slice(0, this.#lookups)

@@ -1,9 +1,9 @@
 import type { Reader } from '../../../platform/storage/database.ts'
 import type { Project } from '../../note/note.ts'
-import { matchExpression } from '../index/match-expression.ts'
+import { isCollectedEachTime, matchExpression } from '../index/match-expression.ts'
 import { beginningsOf, matchingRows } from '../index/store-search-index.ts'
 import type { Node } from '../question/question.ts'
-import { COMPARE_LIMITS } from './compared-rows.ts'
+import { COMPARE_LIMITS, type CompareLimits } from './compared-rows.ts'
 import { begunWords } from './find-by-tree.ts'
 import { KnownRows } from './known-rows.ts'
 import { isOnlyProject, noteNumber } from './store-search-notes.ts'
@@ -14,6 +14,7 @@ export async function rowsHaving(
   project: Project,
   tree: Node,
   noteIds: readonly number[],
+  limits: CompareLimits = COMPARE_LIMITS[reader.engine],
 ): Promise<Set<number>> {
   if (noteIds.length === 0) return new Set()
   const notes = reader.engine === 'sqlite' ? await noteNumber(reader) : Number.POSITIVE_INFINITY
@@ -26,8 +27,9 @@ export async function rowsHaving(
     common: new Set(),
     notes,
   })
-  const limits = COMPARE_LIMITS[reader.engine]
+  // One look at all of them takes as long then as one at a page, or at a single note.
+  const lookedUp = isCollectedEachTime(expression) ? noteIds.length : limits.lookedUp
   const found = await matchingRows(reader, expression, limits.rows + 1)
   const first = { numbers: found.slice(0, limits.rows), isLast: found.length <= limits.rows }
-  return new Set(await new KnownRows(reader, expression, first, limits).rowsOf(noteIds))
+  return new Set(await new KnownRows(reader, expression, first, { ...limits, lookedUp }).rowsOf(noteIds))
 }
