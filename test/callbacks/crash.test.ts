@@ -150,14 +150,18 @@ class CrashWorld {
     })
     // Those that nobody was told of end, too, as soon as their last attempt is made; one that never did would keep the test waiting.
     this.#stage = 'the end of all others'
-    while ((await this.#running()) !== '0');
-    assert.equal(await this.#running(), '0')
+    for (let running = await this.#running(); running.length > 0; running = await this.#running()) {
+      await Promise.all(running.map(({ callbackId, runId }) => this.#poll(callbackId, runId)))
+    }
+    assert.deepEqual(await this.#running(), [])
   }
 
-  async #running(): Promise<string> {
+  async #running(): Promise<{ callbackId: string; runId: string }[]> {
     const query = encodeURIComponent("ExecutionStatus = 'Running'")
-    const { count = '0' } = await this.#get<{ count?: string }>(`-count?query=${query}`, 'callback')
-    return count
+    const { executions = [] } = await this.#get<{ executions?: { callbackId: string; runId: string }[] }>(
+      `?query=${query}`,
+    )
+    return executions
   }
 
   /** What was promised, some at a time. */
