@@ -156,6 +156,26 @@ describe('a password', () => {
     await signIn(email, 200, { password: NEW_PASSWORD })
   })
 
+  test('that somebody guesses in a session left open is in the audit log', async () => {
+    const email = 'erin@example.org'
+    const id = await addPerson(server, { email, password: PASSWORD })
+    const erin = await callerFor(email)
+    await erin.patch(PATH, 403, change('not the password', NEW_PASSWORD))
+    const { body, text } = await client(server).get(
+      `/api/v2/audit/events?filter[target]=${id}&filter[action]=access.denied`,
+      200,
+    )
+    assert.deepEqual(
+      body.data.map(({ attributes }: { attributes: Record<string, unknown> }) => [
+        attributes.outcome,
+        (attributes.actor as { user_id: string }).user_id,
+        attributes.changes,
+      ]),
+      [['failure', id, { reason: { new: 'wrong_password' } }]],
+    )
+    assert.ok(!text.includes('not the password'))
+  })
+
   test('can be asked for anew by anybody, and the answer says nothing', async () => {
     const reset = (email: unknown) => ({ body: { data: { type: 'password_resets', attributes: { email } } } })
     const answers = []

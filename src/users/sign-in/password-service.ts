@@ -1,5 +1,5 @@
 import type { ClientInfo } from '../../platform/audit/audit-change.ts'
-import { type AuditActor, actor } from '../../platform/audit/record.ts'
+import { type AuditActor, actor, recordAudit } from '../../platform/audit/record.ts'
 import { isSession, type Principal, type UserId } from '../../platform/auth/principal.ts'
 import { hashSecret } from '../../platform/auth/secrets.ts'
 import type { Clock } from '../../platform/clock/clock.ts'
@@ -78,7 +78,10 @@ export class PasswordService {
     const user = await requirePerson(db, principal, principal.userId)
     this.#refuseBad('data.attributes.new', input.new, user.email)
     const known = await findPasswordHash(db, user.id)
-    if (!(await verifyPassword(known, input.current))) throw wrongPassword()
+    if (!(await verifyPassword(known, input.current))) {
+      await db.write((tx) => recordWrongPassword(tx, principal, user.id, client), { isolation: 'read committed' })
+      throw wrongPassword()
+    }
     const hash = await hashPassword(input.new)
     await db.write(async (tx) => {
       const now = await requirePerson(tx, principal, user.id)
@@ -129,6 +132,19 @@ export class PasswordService {
 
 function mayReset(user: User): boolean {
   return user.status === 'Active' && !user.serviceAccount && user.anonymizedAt === null
+}
+
+/** Somebody may be guessing in a session that was left open. How often is limited, so is what this can add to the log. */
+function recordWrongPassword(tx: Transaction, by: Principal, id: UserId, client?: ClientInfo): Promise<void> {
+  return recordAudit(tx, {
+    organizationId: by.organizationId,
+    action: 'access.denied',
+    outcome: 'failure',
+    actor: actor(by),
+    target: { type: 'users', id },
+    changes: { reason: { new: 'wrong_password' } },
+    client,
+  })
 }
 
 function wrongPassword(): AppError {
