@@ -89,6 +89,17 @@ test('tasks are no observations, with a tag or without', () => {
   }
 })
 
+test('a task whose blank was forgotten is a task, but a link may have its mark for a text', () => {
+  for (const mark of [' ', 'x', 'X', '-', '/', '🔥']) {
+    assert.equal(readObservation(`[${mark}]do it #soon`), null, mark)
+    assert.equal(readObservation(`[${mark}][[Plan]] #soon`), null, mark)
+  }
+  assert.deepEqual(readObservation('[x](url) #t'), observation('note', '[x](url) #t', ['t']))
+  for (const line of ['[1]text #t', '[]text #t', '[  ]text #t', '[q]text #t']) {
+    assert.deepEqual(readObservation(line), observation('note', line, ['t']))
+  }
+})
+
 test('a link alone is no observation', () => {
   for (const line of ['[text](url)', '[a #b](url)', '[[X]]', '[[X #y]]', '[a [b] #c](u(r)l)']) {
     assert.equal(readObservation(line), null, line)

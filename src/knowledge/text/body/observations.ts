@@ -46,7 +46,8 @@ function readBracket(line: string): Bracket | null {
   let textStart = end + 1
   while (isWhite(line.charCodeAt(textStart))) textStart++
   const hasText = textStart < line.length
-  if (hasText && textStart === end + 1) return null
+  // A task is one without its blank, too; `[x](address)` is a link.
+  if (hasText && textStart === end + 1 && (!isTask || line.charCodeAt(textStart) === 40)) return null
   const isFact = !isTask && category !== '' && hasText && !isTimecode(category)
   return {
     category: isFact ? category : null,
