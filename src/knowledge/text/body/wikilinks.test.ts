@@ -68,6 +68,12 @@ test('writes a note of another project with a slash', () => {
   assert.deepEqual(readTarget('::Note')?.name, '::Note')
 })
 
+test('a path behind the name of a project may begin with a slash', () => {
+  assert.equal(readTarget('project::/docs/Note#H')?.name, 'project/docs/Note#H')
+  assert.equal(readTarget('project:: //Note')?.name, 'project/Note')
+  for (const name of ['project::', 'project::/', 'project:: //']) assert.equal(readTarget(name)?.name, name)
+})
+
 test('a target is one line', () => {
   assert.equal(readTarget('Long\n  Name')?.target, 'Long Name')
 })

@@ -208,11 +208,17 @@ function oneLine(text: string): string {
   return lines.filter((line) => line !== '').join(' ')
 }
 
-/** `project::Note` as `project/Note`, in which form links are kept. */
+/** `project::Note` as `project/Note`, in which form links are kept; so is `project::/Note`, where the path has a slash of its own. */
 export function withSlash(name: string): string {
   const at = name.indexOf('::')
   if (at === -1) return name
   const project = name.slice(0, at).trimEnd()
-  const note = name.slice(at + 2).trimStart()
+  const note = withoutFirstSlashes(name.slice(at + 2).trimStart())
   return project === '' || note === '' ? name : `${project}/${note}`
+}
+
+function withoutFirstSlashes(path: string): string {
+  let start = 0
+  while (path[start] === '/') start++
+  return path.slice(start)
 }
