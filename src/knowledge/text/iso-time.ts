@@ -29,7 +29,7 @@ function readDate(parts: RegExpExecArray): number | null {
   return dateOfMonth(Number(year), Number(month ?? basicMonth), Number(day ?? basicDay))
 }
 
-function dateOfMonth(year: number, month: number, day: number): number | null {
+export function dateOfMonth(year: number, month: number, day: number): number | null {
   const date = new Date(utcDay(year, month, day))
   return date.getUTCMonth() === month - 1 && date.getUTCDate() === day ? date.getTime() : null
 }

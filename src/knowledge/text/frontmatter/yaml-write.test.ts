@@ -74,6 +74,15 @@ test('quotes what would be read as something else', () => {
   }
 })
 
+test('quotes a day or time that no calendar or clock has, at which other readers give up', () => {
+  const impossible = ['2026-02-30', '2025-02-29', '2026-13-01', '2026-00-10', '0000-01-01', '2026-1-32 10:00:00']
+  const times = ['2026-01-31T24:00:00', '2026-01-31 10:60:00Z', '2026-01-31t10:00:60.5', '2026-01-31T10:00:00+24:00']
+  for (const text of [...impossible, ...times]) assert.equal(writeYaml({ due: text }), `due: '${text}'\n`)
+  for (const text of ['2024-02-29', '2026-12-31 23:59:59.999 -05:30', '2026-02-30 or so', '2026-02-30-a', '2026-13']) {
+    assert.equal(writeYaml({ due: text }), `due: ${text}\n`)
+  }
+})
+
 test('writes a text with line breaks on one line', () => {
   assert.equal(writeYaml({ title: 'a\nb\t"c"\u2028d\u0085' }), 'title: "a\\nb\\t\\"c\\"\\u2028d\\u0085"\n')
 })

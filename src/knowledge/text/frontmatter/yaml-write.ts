@@ -1,4 +1,5 @@
 import { dropUnstorable } from '../clean-text.ts'
+import { dateOfMonth } from '../iso-time.ts'
 import type { JsonValue, Metadata } from './metadata.ts'
 import { BOUNDS, badYaml, checkKey, MAX_DEPTH, MAX_YAML, refuseCostlyYaml, tooDeep, tooLong } from './yaml-bounds.ts'
 
@@ -136,7 +137,23 @@ const NUMBERS = [
 ]
 
 function isNoText(text: string): boolean {
-  return NUMBERS.some((form) => form.test(text)) || text === '~' || text === '<<' || text === '='
+  return NUMBERS.some((form) => form.test(text)) || text === '~' || text === '<<' || text === '=' || isNoTime(text)
+}
+
+const TIME =
+  /^(\d{4})-(\d\d?)-(\d\d?)(?:(?:t|[ \t]+)(\d\d?):(\d\d):(\d\d)(?:\.\d*)?(?:[ \t]*(?:z|[-+](\d\d?)(?::(\d\d))?))?)?$/i
+
+// Hours, minutes, seconds, and the first two of the offset.
+const HIGHEST = [23, 59, 59, 23, 59]
+
+/** Written as a day or a time, but none: readers that know such values refuse the whole text for it. */
+function isNoTime(text: string): boolean {
+  const parts = TIME.exec(text)
+  if (parts === null) return false
+  const numbers = parts.slice(1).map((part) => Number(part ?? 0))
+  const [year, month, day, ...clock] = numbers as [number, number, number, ...number[]]
+  const isDay = year > 0 && dateOfMonth(year, month, day) !== null
+  return !isDay || clock.some((part, at) => part > (HIGHEST[at] as number))
 }
 
 // Control characters, and what some reader takes for a line break or a mark of the encoding.
