@@ -112,6 +112,13 @@ describe('PUT /entities/{id} of a note that is there', () => {
     assert.equal(third.permalink, second.permalink)
   })
 
+  test('keys that are new stand in the order in which they are sent, with a value or without', async () => {
+    const { external_id: id } = await notes.create({ title: 'Ordered', content: '---\nkept: 1\n---\n' })
+    const content = '---\nstatus:\nowner: ada\ndue:\ntags: [a]\n---\n'
+    const { body } = await notes.put(id, { title: 'Ordered', content, entity_metadata: { kept: null, last: 1 } }, 200)
+    assert.ok(headOf(body).endsWith('\nstatus: null\nowner: ada\ndue: null\ntags:\n- a\nlast: 1\n'), headOf(body))
+  })
+
   test('keys without a value are set, kept and taken away like others', async () => {
     const { external_id: id } = await notes.create({
       title: 'Empty keys',

@@ -52,10 +52,9 @@ export function replacedState(before: NoteWithContent, note: PreparedNote, perma
   const body = sentBody === splitText(before.content).body ? sentBody : note.body
   const old = stateOf(metadataOf(before), filePath)
   const own = { title: note.title, type: note.noteType ?? old.noteType, permalink }
-  const values = Object.entries(note.metadata).filter(([, value]) => value !== null)
-  const removed = note.removed.map((key) => [key, null])
+  const removed = Object.fromEntries(note.removed.map((key) => [key, null]))
   const emptied = Object.keys(note.metadata).filter((key) => note.metadata[key] === null)
-  const wanted = { ...own, ...Object.fromEntries([...values, ...removed]) }
+  const wanted = { ...own, ...note.metadata, ...removed }
   const state = withMetadata({ ...old, content: before.content, body, parsed }, wanted, emptied)
   return { ...state, content: asSpelled(note, withBody(state.content, body)) }
 }
