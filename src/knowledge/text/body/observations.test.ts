@@ -78,6 +78,21 @@ test('the context is what stands between the last opening parenthesis and a fina
   assert.deepEqual(readObservation('[c] a #t (b #u)'), observation('c', 'a #t', ['t'], 'b #u'))
 })
 
+test('the address of a link at the end is no context', () => {
+  for (const text of [
+    'see [the docs](https://x.y/z)',
+    'see ![it](it.png)',
+    'on [A (b)](https://x.y/A_(b))',
+    'a (b) in [`c`](d "e (f)")',
+  ]) {
+    assert.deepEqual(readObservation(`[c] ${text}`), observation('c', text))
+  }
+  assert.deepEqual(readObservation('[c] [a](b) (c)'), observation('c', '[a](b)', [], 'c'))
+  assert.deepEqual(readObservation('[c] [a] (b)'), observation('c', '[a]', [], 'b'))
+  assert.deepEqual(readObservation('[c] uses [[X]](b)'), observation('c', 'uses [[X]]', [], 'b'))
+  assert.deepEqual(readObservation('[c] a](b)'), observation('c', 'a]', [], 'b'))
+})
+
 test('nothing but a context is no observation', () => {
   assert.equal(readObservation('[c] (only context)'), null)
 })
@@ -160,7 +175,7 @@ test('whatever the line is, content is neither empty nor padded and tags stand i
 
 test('hostile lines are read in one pass', () => {
   const many = 200_000
-  for (const piece of ['(', ')', '()', '[', ']', '#', ' #', '#a ', '[a] ', '[a](', '`#']) {
+  for (const piece of ['(', ')', '()', '[', ']', '#', ' #', '#a ', '[a] ', '[a](', '](', '`#']) {
     readObservation(`[c] ${piece.repeat(many)})`)
     readObservation(piece.repeat(many).trim())
     readObservation(`${piece.repeat(many)} #t`)

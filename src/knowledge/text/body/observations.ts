@@ -87,11 +87,24 @@ function fact(category: string, line: string, start: number, spans?: InlineSpans
   return { category, content, tags, context: context === -1 ? null : line.slice(context + 1, -1).trim() || null }
 }
 
-/** Where the last `(` of a text that ends with `)` stands, or -1. */
+/** Where the last `(` of a text that ends with `)` stands, or -1. A link at the end has an address there. */
 function contextStart(line: string, start: number): number {
   if (line.charCodeAt(line.length - 1) !== 41) return -1
   const open = line.lastIndexOf('(')
-  return open >= start ? open : -1
+  return open >= start && !endsInLink(line, start) ? open : -1
+}
+
+/** Whether a text that ends with `)` ends in `[text](address)`; behind `[[X]]` stands no address. */
+function endsInLink(line: string, start: number): boolean {
+  let depth = 0
+  let at = line.length
+  do {
+    const code = line.charCodeAt(--at)
+    if (code === 41) depth++
+    else if (code === 40) depth--
+  } while (depth > 0 && at > start)
+  if (depth > 0 || line.charCodeAt(at - 1) !== 93 || line.charCodeAt(at - 2) === 93) return false
+  return line.lastIndexOf('[', at - 1) >= start
 }
 
 /** Words that begin with `#`, outside of links and code. `#a#b` is two. */
