@@ -28,6 +28,7 @@ test('an Int has 64 bits and nothing behind a point', () => {
 test('a Double is any finite number', () => {
   assert.equal(readAs('D', '-1.5e3'), -1500)
   assert.equal(readAs('D', '3'), 3)
+  assert.equal(readAs('D', '-.5'), -0.5)
   refuses('D', '1e999', '"1"', '1.', '1e', '0x10', 'NaN')
 })
 
