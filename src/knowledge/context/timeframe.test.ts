@@ -73,6 +73,53 @@ test('today began at midnight', () => {
   assert.equal(momentOf('now', NOW), NOW)
 })
 
+test('a day, a month or a year may be named as people do', () => {
+  const named: [text: string, day: string][] = [
+    ['2026', '2026-01-01'],
+    ['2025-09', '2025-09-01'],
+    ['March 2026', '2026-03-01'],
+    ['mar 2026', '2026-03-01'],
+    ['Sept. 2025', '2025-09-01'],
+    ['March 2, 2026', '2026-03-02'],
+    ['march 2nd 2026', '2026-03-02'],
+    ['2 March 2026', '2026-03-02'],
+    ['2nd of March, 2026', '2026-03-02'],
+    ['May', '2026-05-01'],
+    ['june', '2026-06-01'],
+    ['July', '2025-07-01'],
+    ['15 June', '2026-06-15'],
+    ['June 16', '2025-06-16'],
+    ['29 february', '2024-02-29'],
+    ['Monday', '2026-06-15'],
+    ['last monday', '2026-06-08'],
+    ['on Sunday', '2026-06-14'],
+    ['in March', '2026-03-01'],
+    ['since March 2nd', '2026-03-02'],
+    ['tue', '2026-06-09'],
+    ['last thurs', '2026-06-11'],
+  ]
+  for (const [text, day] of named) assert.equal(momentOf(text, NOW), Date.parse(`${day}T00:00:00Z`) * 1_000, text)
+})
+
+test('what names no day, or another one in every other country, is no moment', () => {
+  const wrong = ['03/02/2026', '30 February', 'February 30 2026', '2026-13', '2026-00', '0 May', 'may 0', 'ma', 'mayor']
+  wrong.push(
+    '2 March 2',
+    '2 Mondays 2026',
+    'Monday 2026',
+    '12026',
+    '202',
+    '20263',
+    'May 2 26',
+    'of May',
+    'last',
+    'on',
+    'in 3 days',
+    'on in May',
+  )
+  for (const text of wrong) assert.equal(momentOf(text, NOW), undefined, text)
+})
+
 test('a day or an hour that no calendar and no clock has is no moment', () => {
   const wrong = ['2025-02-30', '2025-02-29', '2100-02-29', '2025-04-31', '2025-13-01', '2025-00-10', '2025-01-00']
   wrong.push('2025-01-32', '2025-02-30T10:00Z', '2025-02-28 24:61', '2025-02-28T10:60', '2025-02-28T10:00:61Z')

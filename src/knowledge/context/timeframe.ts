@@ -1,6 +1,7 @@
 import { MICROS_PER_SECOND, type Micros } from '../../platform/clock/clock.ts'
 import { malformed } from '../malformed.ts'
 import { readIsoTime } from '../text/iso-time.ts'
+import { namedDay } from './named-day.ts'
 
 const MINUTE = 60 * MICROS_PER_SECOND
 const HOUR = 60 * MINUTE
@@ -36,8 +37,8 @@ const IN_FUTURE = 'must not lie in the future'
 const FUTURE = /^(?:tomorrow|next [a-z]+|in .+|.+ from now)$/
 
 /**
- * When a span of time began: `today`, `7d`, `2 weeks ago`, `last month`, or an ISO date or time (UTC where it does
- * not say). At least a day ago, since "today" at one in the morning would show nothing.
+ * When a span of time began: `today`, `7d`, `2 weeks ago`, `last month`, a day or month by its name, or an ISO date
+ * or time (UTC where it does not say). At least a day ago, since "today" at one in the morning would show nothing.
  */
 export function sinceOf(timeframe: string, now: Micros, part: 'query' | 'body' = 'query'): Micros {
   const refused = (text: string) => malformed([part, 'timeframe'], `The timeframe ${text}`)
@@ -55,7 +56,7 @@ export function sinceOf(timeframe: string, now: Micros, part: 'query' | 'body' =
 /** The moment that such a text names, whenever that is; undefined when it is not understood. */
 export function momentOf(text: string, now: Micros): Micros | undefined {
   const plain = plainText(text)
-  return readIsoTime(plain) ?? agoOf(plain, now)
+  return readIsoTime(plain) ?? agoOf(plain, now) ?? namedDay(plain, now)
 }
 
 function plainText(text: string): string {
