@@ -1,20 +1,36 @@
 import { isInt64 } from './int64.ts'
 
+const SECOND = 1_000_000_000n
+const MINUTE = 60n * SECOND
+const HOUR = 60n * MINUTE
 const UNITS: Record<string, bigint> = {
   ns: 1n,
   us: 1_000n,
   '\u00b5s': 1_000n,
   '\u03bcs': 1_000n,
   ms: 1_000_000n,
-  s: 1_000_000_000n,
-  m: 60_000_000_000n,
-  h: 3_600_000_000_000n,
-  d: 86_400_000_000_000n,
+  s: SECOND,
+  m: MINUTE,
+  h: HOUR,
+  d: 24n * HOUR,
 }
+const CLOCK = /^(\d{1,19}):([0-5]?\d):([0-5]?\d)$/
 const PART = /(\d{1,19})(?:\.(\d{1,18}))?(ns|us|\u00b5s|\u03bcs|ms|s|m|h|d)/y
 
-/** `5m`, `1h30m`, `-1.5s`, `0`: nanoseconds within 64 bits. Undefined when the text is no such duration. */
+/** `5m`, `1h30m`, `-1.5s`, `01:30:00`, `0`: nanoseconds within 64 bits. Undefined when the text is no such duration. */
 export function parseNanoseconds(text: string): bigint | undefined {
+  const nanoseconds = sumOfClock(text) ?? sumOfParts(text)
+  return nanoseconds !== undefined && isInt64(nanoseconds) ? nanoseconds : undefined
+}
+
+/** Hours, minutes and seconds, as a clock shows them. */
+function sumOfClock(text: string): bigint | undefined {
+  const [hours, minutes, seconds] = (CLOCK.exec(text) ?? []).slice(1).map(BigInt)
+  if (hours === undefined || minutes === undefined || seconds === undefined) return undefined
+  return hours * HOUR + minutes * MINUTE + seconds * SECOND
+}
+
+function sumOfParts(text: string): bigint | undefined {
   const isNegative = text.startsWith('-')
   const start = isNegative || text.startsWith('+') ? 1 : 0
   if (text.slice(start) === '0') return 0n
@@ -26,6 +42,5 @@ export function parseNanoseconds(text: string): bigint | undefined {
     if (whole === undefined || size === undefined) return undefined
     sum += BigInt(whole) * size + (BigInt(fraction || '0') * size) / 10n ** BigInt(fraction.length)
   }
-  const nanoseconds = isNegative ? -sum : sum
-  return isInt64(nanoseconds) ? nanoseconds : undefined
+  return isNegative ? -sum : sum
 }

@@ -56,6 +56,13 @@ test('a duration is nanoseconds or a text with units', () => {
   refuses('ExecutionDuration', '"5"', '"5 m"', '""', '1.5', '"5y"')
 })
 
+test('a duration may be written as a clock shows it', () => {
+  const [second, minute] = [1_000_000_000n, 60_000_000_000n]
+  assert.equal(readAs('ExecutionDuration', '"00:01:30"'), minute + 30n * second)
+  assert.equal(readAs('ExecutionDuration', "'100:0:5'"), 6_000n * minute + 5n * second)
+  refuses('ExecutionDuration', '"00:60:00"', '"00:00:60"', '"1:30"', '":1:1"', '"-1:00:00"', '"2562048:00:00"')
+})
+
 test('durations add up their parts and cut off what is finer than a nanosecond', () => {
   const hour = 3_600_000_000_000n
   const cases: [string, bigint][] = [
