@@ -99,6 +99,37 @@ eachDatabase('links', ({ open }) => {
     assert.deepEqual(await notes.edges(), ['y/log.md -a-> y/Note.md', 'y/log.md -b-> z/First.md'])
   })
 
+  test('a link written as an address leads where the address does, whichever of the two comes first', async () => {
+    const notes = await LinkedNotes.open(await open())
+    const names = ['x/tea', 'main/x/tea', 'Tea', 'Tea#leaves', 'x/Tea.md', 'C# guide', './Tea', 'main::Tea']
+    const literal = ['memory://literal', 'memory://D# notes']
+    const addresses = [...names.map((name) => `memory://${name}`), ...literal]
+    const body = addresses.map((text, at) => `- r${at} [[${text}]]`).join('\n')
+    const log = await notes.add({ path: 'x/log.md', body })
+    const waiting = await notes.edges()
+    assert.equal(waiting[0], 'x/log.md -r0-> "memory://x/tea"')
+    const made = []
+    for (const wish of [
+      { path: 'x/Tea.md', aliases: ['C# guide'] },
+      { path: 'y/One.md', title: literal[0] as string },
+      { path: 'y/Two.md', title: literal[1] as string },
+    ]) {
+      made.push(await notes.add(wish))
+    }
+    const bound = [
+      ...names.map((_name, at) => `x/log.md -r${at}-> x/Tea.md`),
+      `x/log.md -r${names.length}-> y/One.md`,
+      `x/log.md -r${names.length + 1}-> y/Two.md`,
+    ]
+    assert.deepEqual(await notes.edges(), bound)
+    await notes.rewrite(log, `${body}\n\nedited`)
+    assert.deepEqual(await notes.edges(), bound)
+    for (const note of made) await notes.remove(note)
+    assert.deepEqual(await notes.edges(), waiting)
+    await notes.add({ path: 'y/plain.md', body: '[[memory://]]' })
+    assert.equal((await notes.edges()).at(-1), 'y/plain.md -links_to-> "memory://"')
+  })
+
   test('more links with a dot than are looked up at once wait as few do', async () => {
     const notes = await LinkedNotes.open(await open())
     await notes.add({ path: 'x/log.md', body: Array.from({ length: 300 }, (_, n) => `- [[./N${n}]]`).join('\n') })

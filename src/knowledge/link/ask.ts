@@ -19,7 +19,21 @@ export interface Ask {
 
 /** What a stored link asks for, whatever it is bound to. */
 export function askOf(link: { to_name: string; source_path: string }): Ask {
-  return { target: divideAtFirst(link.to_name).text, name: link.to_name, sourcePath: link.source_path }
+  return askOfLink({ target: divideAtFirst(link.to_name).text, name: link.to_name }, link.source_path)
+}
+
+/** Whoever sends an address means a note by what stands behind its scheme, and so does a link with one. */
+export function askOfLink({ target, name }: { target: string; name: string }, sourcePath: string): Ask {
+  const address = withoutScheme(target)
+  if (address === target) return { target, name, sourcePath }
+  return { target: address, name: withoutScheme(name), sourcePath, sent: name }
+}
+
+const SCHEME = 'memory://'
+
+/** A text that is nothing but a scheme stays. */
+export function withoutScheme(text: string): string {
+  return (text.startsWith(SCHEME) && text.slice(SCHEME.length).trim()) || text
 }
 
 /** The ways to read it as a name with a "#" in it. */

@@ -10,7 +10,7 @@ import { nameKey } from '../text/name/name-key.ts'
 import { folderOf } from '../text/name/path.ts'
 import { slug } from '../text/name/slug.ts'
 import { inTurns, type Steps } from '../text/steps.ts'
-import { type Ask, askedId, askedKeys, askOf, isFromHere, targetKey } from './ask.ts'
+import { type Ask, askedId, askedKeys, askOf, askOfLink, isFromHere, targetKey, withoutScheme } from './ask.ts'
 import type { NameRow } from './names.ts'
 import { type FoundLinkNames, resolveAsks } from './resolve-exactly.ts'
 import { type Choice, choose, namesWith } from './resolver.ts'
@@ -51,7 +51,7 @@ export async function replaceRelations(
   { isNew, found }: { isNew: boolean; found?: FoundLinkNames | undefined },
 ): Promise<RelationsOfNote> {
   const sourcePath = note.file_path
-  const asks = links.map(({ target, name }) => ({ target, name, sourcePath }))
+  const asks = links.map((link) => askOfLink(link, sourcePath))
   // Neither needs the other: PostgreSQL is asked for both at once.
   const [named, stored] = await Promise.all([
     links.length === 0 ? [] : resolveAsks(tx, project, asks, { found, breathe: () => tx.breathe() }),
@@ -133,7 +133,7 @@ function* rowsOf(
   const seen = new Set<string>()
   const rows: OwnedRow[] = []
   for (const [position, link] of links.entries()) {
-    const key = keys[position]?.[0] ?? targetKey(link.target)
+    const key = keys[position]?.[0] ?? targetKey(withoutScheme(link.target))
     rows.push(toRow(note, link, { position, key, choice: choices[position] ?? null, seen }))
     yield
   }
@@ -170,7 +170,7 @@ function toRow(note: Note, link: ParsedLink, { position, key, choice, seen }: Li
     display,
     context,
     target_key: key,
-    whole_key: name === target ? null : nameKey(name),
+    whole_key: name === target ? null : nameKey(withoutScheme(name)),
   }
 }
 
@@ -188,7 +188,7 @@ export async function bindForwardReferences(
   const parts = waitedPartKeys(note, names)
   // Only a name with a "#" in it can be a text with an anchor.
   if (parts.length > 0) {
-    const keys = [...new Set(names.map(({ key }) => key))]
+    const keys = [...new Set([...names.map(({ key }) => key), ...textsWithHash(note, names).map(nameKey)])]
     waited.push({ by: 'whole_key', keys }, { by: 'part_key', keys: parts })
   }
   let mayHaveWaited = false
@@ -198,9 +198,13 @@ export async function bindForwardReferences(
 
 /** A part of "F# intro" waits as a part of "F". */
 export function waitedPartKeys(note: NoteRef, names: readonly NameRow[]): string[] {
-  const texts = [note.title, note.permalink ?? '', note.file_path, ...names.map(({ value }) => value)]
-  const hashed = texts.filter((text) => text.includes('#'))
+  const hashed = textsWithHash(note, names)
   return [...new Set(hashed.map((text) => nameKey(text.slice(0, text.indexOf('#')).trimEnd())))]
+}
+
+function textsWithHash(note: NoteRef, names: readonly NameRow[]): string[] {
+  const texts = [note.title, note.permalink ?? '', note.file_path, ...names.map(({ value }) => value)]
+  return texts.map(withoutScheme).filter((text) => text.includes('#'))
 }
 
 /** The keys of all texts that could name the note, from whatever folder. */
@@ -212,7 +216,8 @@ export function waitedKeys(project: Project, note: NoteRef, names: readonly Name
   keys.add(nameKey(note.external_id))
   const aliases = names.map(({ value }) => value).filter((value) => value !== '')
   const ask = (text: string) => {
-    if (isFromHere(text)) keys.add(targetKey(text))
+    const behindScheme = withoutScheme(text)
+    if (isFromHere(behindScheme) || behindScheme !== text) keys.add(targetKey(behindScheme))
     for (const prefix of prefixes) {
       keys.add(nameKey(prefix + text))
       // `std::vector` is asked for as `std/vector`, behind the name of the project, too.

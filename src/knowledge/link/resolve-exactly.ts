@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Reader } from '../../platform/storage/database.ts'
 import type { NoteRef, Project } from '../note/note.ts'
-import { type Ask, anchorOf, askedId, askedKeys, literalNames } from './ask.ts'
+import { type Ask, anchorOf, askedId, askedKeys, askOfLink, literalNames } from './ask.ts'
 import { namesOf } from './names.ts'
 import { type Choice, type ChooseOptions, choose, namesWith } from './resolver.ts'
 import { type FoundNames, findExactNames, findExternalIds, findNames, type NamedNote } from './store-names.ts'
@@ -30,7 +30,7 @@ export function linkKeys(
   links: readonly { target: string; name: string }[],
 ): string[][] {
   if (links.length > AT_ONCE) return []
-  return links.map(({ target, name }) => askedKeys(project, { target, name, sourcePath }))
+  return links.map((link) => askedKeys(project, askOfLink(link, sourcePath)))
 }
 
 /** What the texts mean, in their order; null where no note has the name. As many queries for hundreds of texts as for one. */
