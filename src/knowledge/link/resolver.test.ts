@@ -133,6 +133,24 @@ describe('which note a text means', () => {
     assert.equal(pathFor([one], 'my-note', 'Docs/log.md'), 'Docs/My_Note.md')
   })
 
+  test('capitals of more letters, and a sigma that ends a word in one of them, are another case and no other name', () => {
+    const notes = [
+      sample('orte/Hauptstraße.md', { permalink: null, aliases: ['Große Straße'] }),
+      sample('μύθοι/Σίσυφος.md', { permalink: null, aliases: ['ΑΣ.ΒΣ'] }),
+      sample('x/Proﬁle.md', { permalink: null }),
+    ]
+    for (const text of ['ORTE/HAUPTSTRASSE', 'orte/hauptstrasse.md', 'ORTE/HAUPTSTRAẞE.MD', 'GROSSE STRASSE']) {
+      assert.equal(pathFor(notes, text), 'orte/Hauptstraße.md', text)
+    }
+    for (const text of ['ΜΎΘΟΙ/ΣΊΣΥΦΟΣ', 'ΜΎΘΟΙ/ΣΊΣΥΦΟΣ.MD', 'ας.βς', 'ασ.βσ']) {
+      assert.equal(pathFor(notes, text), 'μύθοι/Σίσυφος.md', text)
+    }
+    assert.equal(pathFor(notes, 'X/PROFILE'), 'x/Proﬁle.md')
+    const alike = ['a/Maße.md', 'A/MASSE.md'].map((path) => sample(path, { permalink: null }))
+    assert.equal(pathFor(alike, 'a/masse'), null)
+    assert.equal(pathFor(alike.slice(0, 1), 'MASSE'), null)
+  })
+
   test('a name is the same in every Unicode form, but not in another case', () => {
     for (const title of ['Ångström Note', '한글 노트', 'Café']) {
       const forms = [title.normalize('NFC'), title.normalize('NFD')] as const

@@ -270,8 +270,13 @@ function isForgivenPath(path: string, text: string): boolean {
   return folded === wanted || folded === `${wanted}.md`
 }
 
+const NOT_ASCII = /[^\0-\x7f]/
+
+/** Whatever its case: `ß` is written `SS` or `ẞ` in capitals, and where `Σ` ends a word it is `ς`. */
 function fold(text: string): string {
-  return normalForm(text, 'NFC').toLowerCase()
+  if (!NOT_ASCII.test(text)) return text.toLowerCase()
+  const small = normalForm(text, 'NFC').toLowerCase().toUpperCase().toLowerCase().replaceAll('ς', 'σ')
+  return normalForm(small, 'NFC')
 }
 
 function foldPath(text: string): string {
