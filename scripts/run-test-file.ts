@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
+import { YOUNG_MEMORY } from '../test/support/program.ts'
 
 export interface TestFailure {
   name: string
@@ -42,7 +43,12 @@ const LONGEST_OUTPUT = 20_000
 export async function runTestFile(file: string, options: RunFileOptions): Promise<FileResult> {
   const began = performance.now()
   const result: FileResult = { file, passed: 0, failures: [], skipped: [], output: '', ms: 0 }
-  const flags = [`--test-timeout=${TEST_TIMEOUT_MS}`, ...options.nodeFlags, `--test-reporter=${REPORTER}`]
+  const flags = [
+    ...YOUNG_MEMORY,
+    `--test-timeout=${TEST_TIMEOUT_MS}`,
+    ...options.nodeFlags,
+    `--test-reporter=${REPORTER}`,
+  ]
   const child = spawn(process.execPath, [...flags, file], {
     env: options.env,
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],

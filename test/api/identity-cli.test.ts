@@ -11,7 +11,7 @@ import { openDatabase } from '../../src/platform/storage/open.ts'
 import { verifyPassword } from '../../src/users/sign-in/password.ts'
 import { findPasswordHash } from '../../src/users/sign-in/store-passwords.ts'
 import { authenticatorOf, bearer, firstStartSettings, requestWith } from '../support/identity.ts'
-import { PROGRAM } from '../support/program.ts'
+import { PROGRAM, YOUNG_MEMORY } from '../support/program.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
@@ -25,7 +25,10 @@ interface Ended {
 
 /** The command in a process of its own, with this on its standard input. */
 function commonplace(dataDir: string, args: string[], input: string | Buffer = ''): Promise<Ended> {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { env: environment(dataDir), cwd: dataDir })
+  const child = spawn(process.execPath, [...YOUNG_MEMORY, PROGRAM, ...args], {
+    env: environment(dataDir),
+    cwd: dataDir,
+  })
   const ended = { stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text: string) => (ended.stdout += text))
   child.stderr.setEncoding('utf8').on('data', (text: string) => (ended.stderr += text))

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { after, before, test } from 'node:test'
 import { promisify } from 'node:util'
-import { PROGRAM } from '../support/program.ts'
+import { PROGRAM, YOUNG_MEMORY } from '../support/program.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { client } from '../support/test-client.ts'
 
@@ -14,7 +14,10 @@ after(() => server.stop())
 
 async function commonplace(...args: string[]): Promise<string> {
   const env = { ...process.env, COMMONPLACE_DATA_DIR: server.dataDir }
-  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, ...args], { env, cwd: server.dataDir })
+  const { stdout } = await promisify(execFile)(process.execPath, [...YOUNG_MEMORY, PROGRAM, ...args], {
+    env,
+    cwd: server.dataDir,
+  })
   return stdout
 }
 

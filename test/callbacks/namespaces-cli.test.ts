@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { runCommand } from '../cli/run-command.ts'
-import { PROGRAM } from '../support/program.ts'
+import { PROGRAM, YOUNG_MEMORY } from '../support/program.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { client, type TestClient } from '../support/test-client.ts'
@@ -29,7 +29,7 @@ async function ok(...args: string[]): Promise<string> {
 }
 
 async function withInput(input: string, ...args: string[]) {
-  const child = spawn(process.execPath, [PROGRAM, 'namespace', ...args], {
+  const child = spawn(process.execPath, [...YOUNG_MEMORY, PROGRAM, 'namespace', ...args], {
     cwd: tempDir(),
     env: { ...process.env, NODE_TEST_CONTEXT: undefined, COMMONPLACE_DATA_DIR: server.dataDir },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { PROGRAM } from '../support/program.ts'
+import { PROGRAM, YOUNG_MEMORY } from '../support/program.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
 export interface CommandResult {
@@ -20,7 +20,7 @@ export function runCommand(args: string[], env?: Record<string, string>, cwd?: s
 /** Likewise, and somebody may interrupt it. */
 export function startCommand(args: string[], env: Record<string, string> = {}, cwd = tempDir(), program = PROGRAM) {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(COMMONPLACE_|NODE_TEST)/.test(name))
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(process.execPath, [...YOUNG_MEMORY, program, ...args], {
     cwd,
     env: { ...Object.fromEntries(inherited), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

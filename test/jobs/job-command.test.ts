@@ -4,14 +4,14 @@ import { it } from 'node:test'
 import { PermanentFailure } from '../../src/platform/jobs/failures.ts'
 import { jobKind } from '../../src/platform/jobs/job-kind.ts'
 import { eachDatabase, type Place } from '../support/each-database.ts'
-import { PROGRAM } from '../support/program.ts'
+import { PROGRAM, YOUNG_MEMORY } from '../support/program.ts'
 import { tempDir } from '../support/temp-dir.ts'
 import { jobBench } from './job-bench.ts'
 
 function commonplace(place: Place, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const storage = place.databaseUrl === null ? ['--data-dir', place.dataDir] : ['--database-url', place.databaseUrl]
   return new Promise((resolve) => {
-    execFile(process.execPath, [PROGRAM, 'job', ...args, ...storage], (error, stdout, stderr) => {
+    execFile(process.execPath, [...YOUNG_MEMORY, PROGRAM, 'job', ...args, ...storage], (error, stdout, stderr) => {
       resolve({ code: Number(error?.code ?? 0), stdout, stderr })
     })
   })

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
 import type { Engine } from '../../src/platform/storage/engine.ts'
 import { createDatabase } from './postgres-database.ts'
-import { PROGRAM } from './program.ts'
+import { PROGRAM, YOUNG_MEMORY } from './program.ts'
 import { tempDir } from './temp-dir.ts'
 
 export interface StartServerOptions {
@@ -53,8 +53,6 @@ const SECRETS = {
   apiKey: '0123456789abcdef0123456789abcdef',
   applicationKey: '0123456789abcdef0123456789abcdef01234567',
 }
-// A start makes more than V8 has room for at first, and tidying up ten times meanwhile is a tenth of what it takes.
-const YOUNG_MEMORY = ['--min-semi-space-size=16']
 const END_WITH_PARENT = new URL('end-with-parent.ts', import.meta.url).href
 const START_TIMEOUT_MS = 30_000
 const STOP_TIMEOUT_MS = 20_000
