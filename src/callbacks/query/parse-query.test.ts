@@ -74,8 +74,6 @@ test('every form of a predicate is read', () => {
     operands: [{ kind: 'between', field, isNegated: false, low: 'a', high: 'b' }, eq('K', 'c')],
   })
   assert.deepEqual(shapeOf('I NOT BETWEEN 1 AND 2'), { kind: 'between', field: 'I', isNegated: true, low: 1, high: 2 })
-  const differs = { kind: 'compare', field, operator: '!=', value: 'a' }
-  for (const text of ["K != 'a'", "K <> 'a'", "K<>'a'"]) assert.deepEqual(shapeOf(text), differs, text)
   assert.deepEqual(shapeOf("K starts_with 'a'"), { kind: 'starts-with', field, isNegated: false, prefix: 'a' })
   assert.deepEqual(shapeOf("K NOT STARTS_WITH 'a'"), { kind: 'starts-with', field, isNegated: true, prefix: 'a' })
   assert.deepEqual(shapeOf('K IS NULL'), { kind: 'is-null', field, isNegated: false })
@@ -165,7 +163,7 @@ test('what is not supported is refused by name and place', () => {
   fails('upper(K) = 1', 1, /functions/)
   fails('K IN (SELECT 1)', 7, /sub-selects/)
   fails('I == 1', 4, /whole number/)
-  fails('I >< 1', 4, /whole number/)
+  fails('I <> 1', 4, /whole number/)
   fails('1 = I', 1, /a field/)
   fails('I = 1;', 6, /";" has no meaning/)
   fails('I = 5m', 6, /goes on/)

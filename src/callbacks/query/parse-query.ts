@@ -15,11 +15,7 @@ export const MAX_NESTING = 50
 const MAX_COMPARISONS = 1_000
 const MAX_WORDS = 50
 
-/** By how they are written. */
-const COMPARES: ReadonlyMap<string, CompareOperator> = new Map([
-  ...(['=', '!=', '<', '<=', '>', '>='] as const).map((operator) => [operator, operator] as const),
-  ['<>', '!='],
-])
+const COMPARES: ReadonlySet<string> = new Set(['=', '!=', '<', '<=', '>', '>='])
 // A field with such a name has to stand in back-quotes.
 const KEYWORDS = new Set(['AND', 'OR', 'NOT', 'IN', 'IS', 'NULL', 'BETWEEN', 'STARTS_WITH', 'GROUP', 'TRUE', 'FALSE'])
 
@@ -115,11 +111,10 @@ class Parser {
       if (!this.#takesWord('NULL')) throw this.#unexpected(isNegated ? 'NULL' : 'NULL or NOT NULL')
       return { kind: 'is-null', field, isNegated }
     }
-    const operator = start.kind === 'symbol' ? COMPARES.get(start.text) : undefined
-    if (operator !== undefined) {
+    if (start.kind === 'symbol' && COMPARES.has(start.text)) {
       this.#at++
-      this.#checkOperator(field, start, operator)
-      return { kind: 'compare', field, operator, value: this.#value(field) }
+      this.#checkOperator(field, start, start.text)
+      return { kind: 'compare', field, operator: start.text as CompareOperator, value: this.#value(field) }
     }
     const isNegated = this.#takesWord('NOT')
     const word = this.#token.kind === 'word' ? this.#token.text.toUpperCase() : ''

@@ -14,7 +14,7 @@ const SPACE = /[ \t\r\n]+/y
 // Names of attributes may have hyphens. One before a digit is the sign of a number, as in `BETWEEN -5 AND-1`.
 const WORD = /[\p{L}_][\p{L}\p{M}\p{N}_.]*(?:-+[\p{L}_][\p{L}\p{M}\p{N}_.]*)*/uy
 const NUMBER = /[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?/y
-const SYMBOL = /!=|<>|<=|>=|[=<>(),]/y
+const SYMBOL = /!=|<=|>=|[=<>(),]/y
 const NO_BREAK = /[\p{L}\p{N}_.'"`]/uy
 
 export function readTokens(query: string): Token[] {
