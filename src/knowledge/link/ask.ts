@@ -3,6 +3,7 @@ import type { Project } from '../note/note.ts'
 import { permalinkPrefixes } from '../project/permalink-prefixes.ts'
 import { foldName } from '../project/project-name.ts'
 import { type Division, divideAtFirst, literalDivisions } from '../text/body/anchors.ts'
+import { MEMORY_SCHEME } from '../text/name/memory-scheme.ts'
 import { nameKey } from '../text/name/name-key.ts'
 import { folderOf } from '../text/name/path.ts'
 import { slug } from '../text/name/slug.ts'
@@ -29,11 +30,9 @@ export function askOfLink({ target, name }: { target: string; name: string }, so
   return { target: address, name: withoutScheme(name), sourcePath, sent: name }
 }
 
-const SCHEME = 'memory://'
-
 /** A text that is nothing but a scheme stays. */
 export function withoutScheme(text: string): string {
-  return (text.startsWith(SCHEME) && text.slice(SCHEME.length).trim()) || text
+  return (text.startsWith(MEMORY_SCHEME) && text.slice(MEMORY_SCHEME.length).trim()) || text
 }
 
 /** The ways to read it as a name with a "#" in it. */

@@ -1,5 +1,6 @@
 import { readTarget } from '../text/body/wikilinks.ts'
 import { dropUnstorable } from '../text/clean-text.ts'
+import { MEMORY_SCHEME } from '../text/name/memory-scheme.ts'
 
 export interface ReadIdentifier {
   target: string
@@ -10,8 +11,6 @@ export interface ReadIdentifier {
   /** Written as `project::note`. */
   namesProject: boolean
 }
-
-const SCHEME = 'memory://'
 
 /** What a caller means who sends a link as it stands in a text, an address or a plain name. */
 export function readIdentifier(identifier: string): ReadIdentifier {
@@ -24,7 +23,7 @@ function readText(sent: string): Omit<ReadIdentifier, 'sent'> {
   let text = sent.trim()
   if (text.startsWith('[[') && text.endsWith(']]')) text = text.slice(2, -2)
   text = text.trim()
-  if (text.startsWith(SCHEME)) text = text.slice(SCHEME.length)
+  if (text.startsWith(MEMORY_SCHEME)) text = text.slice(MEMORY_SCHEME.length)
   const read = readTarget(text)
   if (read === null) return { target: '', name: nameBehindHash(text), namesProject: false }
   return { target: read.target, name: read.name, namesProject: isProjectNamed(text) }
