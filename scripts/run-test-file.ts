@@ -32,6 +32,7 @@ type Event =
   | { kind: 'busy' | 'done' }
 
 const REPORTER = fileURLToPath(new URL('test-events.mjs', import.meta.url))
+const PRELOAD = new URL('test-preload.mjs', import.meta.url).href
 const TEST_TIMEOUT_MS = 60_000
 const FILE_TIMEOUT_MS = 6 * 60_000
 // After its last test a file has this long to end by itself; one that cannot has left something open. Servers are stopped then, each of
@@ -45,6 +46,7 @@ export async function runTestFile(file: string, options: RunFileOptions): Promis
   const result: FileResult = { file, passed: 0, failures: [], skipped: [], output: '', ms: 0 }
   const flags = [
     ...YOUNG_MEMORY,
+    `--import=${PRELOAD}`,
     `--test-timeout=${TEST_TIMEOUT_MS}`,
     ...options.nodeFlags,
     `--test-reporter=${REPORTER}`,

@@ -18,6 +18,7 @@ import { PROGRAM_VARIABLE } from '../test/support/program.ts'
 import { ensureBundle } from './bundle.mjs'
 import { makeRunDirectory } from './run-directory.ts'
 import { type FileResult, runTestFile } from './run-test-file.ts'
+import { ensureTestPackages } from './test-packages.mjs'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const TEST_FILES = ['src/**/*.test.ts', 'test/**/*.test.ts']
@@ -29,6 +30,8 @@ const CHECKS: [name: string, program: string, args: string[]][] = [
     ['check', '--diagnostic-level=warn', '--error-on-warnings'],
   ],
 ]
+// test-preload.mjs knows its name.
+const PACKAGES_VARIABLE = 'COMMONPLACE_TEST_PACKAGES'
 const DEADLINE_MS = 19.5 * 60_000
 
 interface Totals {
@@ -51,8 +54,10 @@ async function main(args: string[]): Promise<void> {
   installBrowserIfPossible()
   const postgres = startPostgresUnlessGiven()
   const program = ensureBundle()
+  // One after the other: both end the one process of esbuild.
+  const packages = program.then(ensureTestPackages)
   const runDir = makeRunDirectory()
-  const env = testEnvironment(runDir, await postgres, await program)
+  const env = testEnvironment(runDir, { postgres: await postgres, program: await program, packages: await packages })
   const nodeFlags = args.filter((arg) => arg.startsWith('--test-'))
   try {
     const checks = args.includes('--only-tests') ? [] : CHECKS
@@ -92,8 +97,14 @@ async function startPostgresUnlessGiven(): Promise<Postgres> {
   return startPostgres().catch((error: Error) => ({ unavailable: error.message.replaceAll('\n', ' ') }))
 }
 
+interface Parts {
+  postgres: Postgres
+  program: string | null
+  packages: string | null
+}
+
 /** The tests' own settings only: what the person at the terminal has set for a server must not reach them. */
-function testEnvironment(runDir: string, postgres: Postgres, program: string | null): NodeJS.ProcessEnv {
+function testEnvironment(runDir: string, { postgres, program, packages }: Parts): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(npm_|NODE_ENV$|NODE_OPTIONS$|FORCE_COLOR$)/i.test(name) && !/^COMMONPLACE_(?!TEST_)/.test(name),
   )
@@ -101,6 +112,7 @@ function testEnvironment(runDir: string, postgres: Postgres, program: string | n
   // Hundreds of processes load the same sources: they need to be compiled once.
   env.NODE_COMPILE_CACHE = join(ROOT, '.cache', 'compile')
   if (program !== null) env[PROGRAM_VARIABLE] = program
+  if (packages !== null) env[PACKAGES_VARIABLE] = packages
   if ('url' in postgres) env[POSTGRES_URL_VARIABLE] = postgres.url
   if ('unavailable' in postgres) env[POSTGRES_UNAVAILABLE_VARIABLE] = postgres.unavailable
   return env

@@ -5,11 +5,16 @@ import { Socket } from 'node:net'
 import { inspect } from 'node:util'
 
 const STREAM = 3
+// What Node says of an error that came when no test, or no test any more, was there for it.
+const LATE = /^Error: .* generated asynchronous activity after the test ended\./
 
 const runner = new Socket({ fd: STREAM, readable: true, writable: false })
 runner.on('error', () => {})
 runner.once('close', () => process.exit(1))
 runner.resume().unref()
+// Node says of these the message alone.
+for (const event of ['uncaughtExceptionMonitor', 'unhandledRejection'])
+  process.on(event, (error) => console.error(error))
 
 // biome-ignore lint/style/noDefaultExport: node:test takes a reporter from nowhere else
 // biome-ignore lint/correctness/useYield: nothing goes to the standard streams
@@ -19,6 +24,7 @@ export default async function* report(source) {
   for await (const { type, data } of source) {
     if (type === 'test:start') path.splice(data.nesting, path.length, data.name)
     else if (type === 'test:pass' || type === 'test:fail') send(resultOf(type === 'test:pass', data, path))
+    else if (type === 'test:diagnostic' && LATE.test(data.message)) send(lateError(data.message))
     // Node sums up only when the process is about to end by itself; the runner has to know before that.
     if (data?.nesting !== 0) continue
     if (type === 'test:enqueue' && open++ === 0) send({ kind: 'busy' })
@@ -36,6 +42,10 @@ function resultOf(passed, data, path) {
   // Its parts have been reported, each by itself.
   if (error?.failureType === 'subtestsFailed') return null
   return { kind: 'failed', name, error: describe(error) }
+}
+
+function lateError(message) {
+  return { kind: 'failed', name: 'an error that nobody caught', error: message }
 }
 
 function describe(error) {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 export const PROGRAM_VARIABLE = 'COMMONPLACE_TEST_PROGRAM'
 
-// A start makes more than V8 has room for at first, and tidying up ten times meanwhile is a tenth of what it takes.
-export const YOUNG_MEMORY = ['--min-semi-space-size=16']
+// A start makes more than V8 has room for at first, and tidying up meanwhile is a fifth of what it takes.
+export const YOUNG_MEMORY = ['--min-semi-space-size=64']
 
 export const PROGRAM = process.env[PROGRAM_VARIABLE] ?? fileURLToPath(new URL('../../src/main.ts', import.meta.url))
