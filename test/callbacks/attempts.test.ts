@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { NO_SERVER } from '../support/no-server.ts'
 import { startReceiver } from '../support/receivers/receiver.ts'
 import { assertSays, type CallbacksApi, eachServer, errorOf, NOBODY } from './callbacks-api.ts'
 
@@ -88,9 +89,7 @@ eachServer(
     })
 
     test('that no receiver answered say why', async () => {
-      const gone = await startReceiver()
-      await gone.stop()
-      await failing(callbacks(), 'refused', gone.url, 1)
+      await failing(callbacks(), 'refused', NO_SERVER, 1)
       const [attempt] = (await attemptsOf(callbacks(), 'refused')).body.attempts
       assert.deepEqual([attempt.outcome, attempt.statusCode], ['unknown-error', undefined])
       assert.match(attempt.message, /ECONNREFUSED/)

@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { Courier } from '../../src/callbacks/destination/send/courier.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { NO_SERVER } from '../support/no-server.ts'
 import { deliveryTo } from '../support/receivers/delivery-to.ts'
 import { startRawReceiver } from '../support/receivers/raw-receiver.ts'
 import { startReceiver } from '../support/receivers/receiver.ts'
@@ -347,11 +348,9 @@ test('a success whose body never ends is cut off when the time of the attempt is
 })
 
 test('a receiver that refuses connections is worth another try', async (t) => {
-  const receiver = await startReceiver()
-  await receiver.stop()
   const courier = new Courier({ clock })
   t.after(() => courier.close())
-  const delivery = await courier.deliver(deliveryTo(receiver.url))
+  const delivery = await courier.deliver(deliveryTo(NO_SERVER))
   assert.equal(delivery.verdict.result, 'retryable')
   assert.match(delivery.verdict.message, /ECONNREFUSED/)
   assert.equal(delivery.address, '127.0.0.1')

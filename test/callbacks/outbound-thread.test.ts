@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { EventEmitter, getEventListeners, once } from 'node:events'
-import { createServer } from 'node:net'
 import { test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
 import { Worker as Thread, type Worker } from 'node:worker_threads'
@@ -18,6 +17,7 @@ import {
 } from '../../src/platform/outbound/thread-messages.ts'
 import { countObjects } from '../support/count-objects.ts'
 import { FakeClock } from '../support/fake-clock.ts'
+import { NO_SERVER } from '../support/no-server.ts'
 import { createCertificate } from '../support/receivers/certificate.ts'
 import { deliveryTo } from '../support/receivers/delivery-to.ts'
 import { socketClosed, startReceiver } from '../support/receivers/receiver.ts'
@@ -114,12 +114,7 @@ test('a thread tells why there was no answer', async (t) => {
   const outbound = new OutboundThread({ log })
   const courier = new Courier({ clock, outbound })
   t.after(() => outbound.close())
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  const { verdict } = await courier.deliver(deliveryTo(`http://127.0.0.1:${port}/`))
+  const { verdict } = await courier.deliver(deliveryTo(NO_SERVER))
   assert.equal(verdict.result, 'retryable')
   assert.match(verdict.message, /ECONNREFUSED/)
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { verifyCallback } from '../../src/callbacks/receiver-kit/verify.ts'
+import { NO_SERVER } from '../support/no-server.ts'
 import { type Receiver, socketClosed, startReceiver } from '../support/receivers/receiver.ts'
 import { assertSays, type CallbacksApi, eachServer, errorOf, type Wish } from './callbacks-api.ts'
 import { signingSecret } from './namespace-world.ts'
@@ -83,9 +84,7 @@ eachServer('sending a test', (callbacks) => {
       [refused.outcome, refused.statusCode, refused.errorType, refused.responseSnippet],
       ['handler-error:NOT_FOUND', 404, 'NOT_FOUND', 'no such hook'],
     )
-    const gone = await startReceiver()
-    await gone.stop()
-    const unreachable = (await send(callbacks(), { callback: { nexus: { url: gone.url } } })).body
+    const unreachable = (await send(callbacks(), { callback: { nexus: { url: NO_SERVER } } })).body
     assert.equal(unreachable.outcome, 'unknown-error')
     assert.match(unreachable.message, /ECONNREFUSED/)
     const own = await callbacks().another('hasty', { requestTimeout: '30ms' })
