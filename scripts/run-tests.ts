@@ -1,11 +1,11 @@
 // Everything that `npm test` checks: types, format and lint, all tests. Ends with one line,
 // `N passed, N failed`, and status 1 when anything failed. A hang is a failure, never a wait.
-import { spawn } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { globSync, rmSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { styleText } from 'node:util'
+import { promisify, styleText } from 'node:util'
 import { installBrowserIfPossible } from '../test/support/browser.ts'
 import {
   POSTGRES_UNAVAILABLE_VARIABLE,
@@ -30,8 +30,9 @@ const CHECKS: [name: string, program: string, args: string[]][] = [
     ['check', '--diagnostic-level=warn', '--error-on-warnings'],
   ],
 ]
-// test-preload.mjs knows its name.
+// test-preload.mjs knows their names.
 const PACKAGES_VARIABLE = 'COMMONPLACE_TEST_PACKAGES'
+const SOURCES_VARIABLE = 'COMMONPLACE_TEST_SOURCES'
 const DEADLINE_MS = 19.5 * 60_000
 
 interface Totals {
@@ -56,8 +57,14 @@ async function main(args: string[]): Promise<void> {
   const program = ensureBundle()
   // One after the other: both end the one process of esbuild.
   const packages = program.then(ensureTestPackages)
+  const sources = keepSources()
   const runDir = makeRunDirectory()
-  const env = testEnvironment(runDir, { postgres: await postgres, program: await program, packages: await packages })
+  const env = testEnvironment(runDir, {
+    postgres: await postgres,
+    program: await program,
+    packages: await packages,
+    sources: await sources,
+  })
   const nodeFlags = args.filter((arg) => arg.startsWith('--test-'))
   try {
     const checks = args.includes('--only-tests') ? [] : CHECKS
@@ -101,10 +108,11 @@ interface Parts {
   postgres: Postgres
   program: string | null
   packages: string | null
+  sources: string | null
 }
 
 /** The tests' own settings only: what the person at the terminal has set for a server must not reach them. */
-function testEnvironment(runDir: string, { postgres, program, packages }: Parts): NodeJS.ProcessEnv {
+function testEnvironment(runDir: string, { postgres, program, packages, sources }: Parts): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(npm_|NODE_ENV$|NODE_OPTIONS$|FORCE_COLOR$)/i.test(name) && !/^COMMONPLACE_(?!TEST_)/.test(name),
   )
@@ -113,9 +121,19 @@ function testEnvironment(runDir: string, { postgres, program, packages }: Parts)
   env.NODE_COMPILE_CACHE = join(ROOT, '.cache', 'compile')
   if (program !== null) env[PROGRAM_VARIABLE] = program
   if (packages !== null) env[PACKAGES_VARIABLE] = packages
+  if (sources !== null) env[SOURCES_VARIABLE] = sources
   if ('url' in postgres) env[POSTGRES_URL_VARIABLE] = postgres.url
   if ('unavailable' in postgres) env[POSTGRES_UNAVAILABLE_VARIABLE] = postgres.unavailable
   return env
+}
+
+/** The directory that test-sources.mjs keeps them in; null where it cannot, and every process does that work itself. */
+function keepSources(): Promise<string | null> {
+  const args = ['--disable-warning=ExperimentalWarning', join(ROOT, 'scripts', 'test-sources.mjs')]
+  return promisify(execFile)(process.execPath, args).then(
+    ({ stdout }) => stdout,
+    () => null,
+  )
 }
 
 async function runCheck([name, program, args]: (typeof CHECKS)[number], totals: Totals): Promise<void> {

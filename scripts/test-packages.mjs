@@ -75,8 +75,8 @@ async function entryOf(name) {
   const from = JSON.stringify(name)
   const isScript = createRequire(import.meta.url).resolve(name) in createRequire(import.meta.url).cache
   if (!isScript) return `export * from ${from}\n${main === undefined ? '' : `export { default } from ${from}\n`}`
-  const names = Object.keys(named).filter((key) => key !== 'module.exports' && /^[\w$]+$/.test(key))
-  return `import all from ${from}\nexport default all\nexport const { ${names.join(', ')} } = all\n`
+  const names = Object.keys(named).filter((key) => key !== '__esModule' && /^[\w$]+$/.test(key))
+  return `const all = require(${from})\nexport default all\nexport const { ${names.join(', ')} } = all\n`
 }
 
 function entryPlugin(entries) {

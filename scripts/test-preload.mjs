@@ -2,38 +2,54 @@
 import asyncHooks from 'node:async_hooks'
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
+import { join } from 'node:path'
 
-const INDEX = process.env.COMMONPLACE_TEST_PACKAGES
+const { COMMONPLACE_TEST_PACKAGES: INDEX, COMMONPLACE_TEST_SOURCES: SOURCES } = process.env
 const ROOT = new URL('..', import.meta.url).href
 const INSTALLED = '/node_modules/'
 const OUR_MODULE = /^\.\.?\/.*\.ts$/
 
-if (INDEX !== undefined) findModulesOf(INDEX)
+if (INDEX !== undefined) findPackages(INDEX)
+if (SOURCES !== undefined) loadSources(SOURCES)
 followNoPromises()
 
-/**
- * What our own sources import: of a package its one file (see test-packages.mjs), and of ours the file beside, as it is written. Packages get
- * what they import as they are installed.
- */
-function findModulesOf(index) {
+/** Our own sources get a package's one file, as test-packages.mjs made it; packages get each other as they are installed. */
+function findPackages(index) {
   const files = new Map(Object.entries(JSON.parse(readFileSync(index, 'utf8'))))
   registerHooks({
     resolve(name, context, next) {
-      const { parentURL, conditions } = context
-      if (!isOurs(parentURL) || !conditions.includes('import')) return next(name, context)
-      if (OUR_MODULE.test(name)) return found(new URL(name, parentURL).href, 'module-typescript')
       const file = files.get(name)
-      return file === undefined ? next(name, context) : found(file, 'module')
+      if (file === undefined || !isOurs(context.parentURL) || !context.conditions.includes('import'))
+        return next(name, context)
+      return { url: file, format: 'module', shortCircuit: true }
     },
   })
 }
 
-function isOurs(url) {
-  return url?.startsWith(ROOT) && !url.includes(INSTALLED)
+/** Our own sources are where they are said to be, and as test-sources.mjs has kept them. */
+function loadSources(directory) {
+  registerHooks({
+    resolve(name, context, next) {
+      if (!OUR_MODULE.test(name) || !isOurs(context.parentURL)) return next(name, context)
+      return { url: new URL(name, context.parentURL).href, format: 'module-typescript', shortCircuit: true }
+    },
+    load(url, context, next) {
+      const source = isOurs(url) && url.endsWith('.ts') ? keptSource(directory, url) : null
+      return source === null ? next(url, context) : { source, format: 'module', shortCircuit: true }
+    },
+  })
 }
 
-function found(url, format) {
-  return { url, format, shortCircuit: true }
+function keptSource(directory, url) {
+  try {
+    return readFileSync(join(directory, decodeURI(url.slice(ROOT.length))), 'utf8')
+  } catch {
+    return null
+  }
+}
+
+function isOurs(url) {
+  return url?.startsWith(ROOT) && !url.includes(INSTALLED)
 }
 
 /**
