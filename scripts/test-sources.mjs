@@ -1,6 +1,6 @@
 // Keeps what Node runs of each of our sources, without its types, in .cache/sources: a process that meets a single source that none has run
 // before loads a compiler for it, and every test file is one. A program of its own, because Node warns of what it uses.
-import { globSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,7 +9,10 @@ const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 const DIRECTORY = join(ROOT, '.cache', 'sources', process.version)
 const SOURCES = ['src/**/*.ts', 'test/**/*.ts']
 
-for (const path of globSync(SOURCES, { cwd: ROOT })) keep(join(ROOT, path), join(DIRECTORY, path))
+const paths = new Set(globSync(SOURCES, { cwd: ROOT }))
+for (const path of paths) keep(join(ROOT, path), join(DIRECTORY, path))
+// What is no longer there must not be found.
+for (const path of globSync(SOURCES, { cwd: DIRECTORY })) if (!paths.has(path)) rmSync(join(DIRECTORY, path))
 process.stdout.write(DIRECTORY)
 
 function keep(source, kept) {
