@@ -12,7 +12,8 @@ const OUR_MODULE = /^\.\.?\/.*\.ts$/
 
 if (INDEX !== undefined) findPackages(INDEX)
 if (SOURCES !== undefined) loadSources(SOURCES)
-followNoPromises()
+// Programs that tests start are loaded this way, too.
+if (process.argv[1]?.endsWith('.test.ts')) followNoPromises()
 
 /** Our own sources get a package's one file, as test-packages.mjs made it; packages get each other as they are installed. */
 function findPackages(index) {

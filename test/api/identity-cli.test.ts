@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
 import { after, before, describe, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { firstStart } from '../../src/first-start.ts'
 import { IdentityChanges } from '../../src/platform/auth/identity-changes.ts'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
@@ -10,18 +8,11 @@ import { migrate } from '../../src/platform/storage/migrate.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
 import { verifyPassword } from '../../src/users/sign-in/password.ts'
 import { findPasswordHash } from '../../src/users/sign-in/store-passwords.ts'
+import { driveCommands, type Ended } from '../support/drive-commands.ts'
 import { authenticatorOf, bearer, firstStartSettings, requestWith } from '../support/identity.ts'
 import { PROGRAM, YOUNG_MEMORY } from '../support/program.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { tempDir } from '../support/temp-dir.ts'
-
-const DRIVER = fileURLToPath(new URL('../support/cli-driver.ts', import.meta.url))
-
-interface Ended {
-  status: number | null
-  stdout: string
-  stderr: string
-}
 
 /** The command in a process of its own, with this on its standard input. */
 function commonplace(dataDir: string, args: string[], input: string | Buffer = ''): Promise<Ended> {
@@ -37,23 +28,6 @@ function commonplace(dataDir: string, args: string[], input: string | Buffer = '
     child.on('error', reject)
     child.on('close', (status) => resolve({ status, ...ended }))
   })
-}
-
-/** Many commands, one after the other, in one process. */
-function driver(dataDir: string) {
-  const child = spawn(process.execPath, [DRIVER], {
-    env: environment(dataDir),
-    cwd: dataDir,
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
-  return {
-    async run(args: readonly string[]): Promise<Ended> {
-      child.stdin.write(`${JSON.stringify(args)}\n`)
-      return JSON.parse((await lines.next()).value as string)
-    },
-    close: () => child.stdin.end(),
-  }
 }
 
 function environment(dataDir: string): NodeJS.ProcessEnv {
@@ -80,7 +54,7 @@ async function authenticates(dataDir: string, source: ReturnType<typeof bearer>)
 
 describe('the commands user and token', () => {
   const dataDir = tempDir()
-  const cli = driver(dataDir)
+  const cli = driveCommands(dataDir)
   after(() => cli.close())
 
   async function ok(args: string[]): Promise<string> {

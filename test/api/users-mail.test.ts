@@ -3,6 +3,7 @@ import { after, before, describe, test } from 'node:test'
 import { SystemClock } from '../../src/platform/clock/clock.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { openDatabase } from '../../src/platform/storage/open.ts'
+import { betweenQuestions } from '../support/between-questions.ts'
 import { type MailServer, startMailServer, tokenIn } from '../support/mail-server.ts'
 import { type People, peopleIn } from '../support/people.ts'
 import { silentLogger } from '../support/silent-logger.ts'
@@ -48,6 +49,7 @@ describe('a server with a mail server', () => {
     for (;;) {
       const { body } = await admin.get(`${PATH}/${id}`, 200)
       if (body.data.attributes.delivery !== 'queued') return body.data.attributes.delivery
+      await betweenQuestions()
     }
   }
 

@@ -1,3 +1,4 @@
+import { betweenQuestions } from '../support/between-questions.ts'
 import type { CallbacksApi, Wish } from './callbacks-api.ts'
 
 export interface Progress {
@@ -20,6 +21,7 @@ export async function untilDone(callbacks: Pick<CallbacksApi, 'api' | 'base'>, j
   for (;;) {
     const progress = await progressOf(callbacks, jobId)
     if (progress.done) return progress
+    await betweenQuestions()
   }
 }
 

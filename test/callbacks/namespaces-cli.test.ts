@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { runCommand } from '../cli/run-command.ts'
+import { driveCommands } from '../support/drive-commands.ts'
 import { PROGRAM, YOUNG_MEMORY } from '../support/program.ts'
 import { startServer, type TestServer } from '../support/start-server.ts'
 import { tempDir } from '../support/temp-dir.ts'
@@ -12,14 +13,19 @@ import { signingSecret } from './namespace-world.ts'
 
 let server: TestServer
 let admin: TestClient
+let cli: ReturnType<typeof driveCommands>
 before(async () => {
   server = await startServer({ mode: 'serve' })
   admin = client(server)
+  cli = driveCommands(server.dataDir)
 })
-after(() => server.stop())
+after(() => {
+  cli.close()
+  return server.stop()
+})
 
 function namespace(...args: string[]) {
-  return runCommand(['namespace', ...args], { COMMONPLACE_DATA_DIR: server.dataDir })
+  return cli.run(['namespace', ...args])
 }
 
 async function ok(...args: string[]): Promise<string> {

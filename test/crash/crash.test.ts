@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { sql } from 'kysely'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase, type Place } from '../support/each-database.ts'
+import { SOURCE_FLAGS } from '../support/program.ts'
 
 const WRITER = fileURLToPath(new URL('crash-writer.ts', import.meta.url))
 const ACCOUNTS = 8
@@ -45,7 +46,7 @@ async function prepare(db: Database): Promise<void> {
 
 /** Kills the writer after a random number of answers, wherever the others are at that moment. */
 async function writeUntilKilled(place: Place, round: number, mostAnswers: number): Promise<string[]> {
-  const writer = spawn(process.execPath, [WRITER, JSON.stringify(place), String(round)], {
+  const writer = spawn(process.execPath, [...SOURCE_FLAGS, WRITER, JSON.stringify(place), String(round)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const ended = once(writer, 'exit')

@@ -11,6 +11,7 @@ import type { Database } from '../../src/platform/storage/database.ts'
 import { createNote, openNotes, RunningSync } from '../knowledge/semantic-world.ts'
 import { eachDatabase, type Place } from '../support/each-database.ts'
 import { LaterClock } from '../support/later-clock.ts'
+import { SOURCE_FLAGS } from '../support/program.ts'
 
 const EMBEDDER = fileURLToPath(new URL('vector-embedder.ts', import.meta.url))
 const SHORT_NOTES = 100
@@ -66,7 +67,9 @@ function paragraphs(name: string): string {
 async function killedWhileEmbedding(place: Place, minutesLater: number, isExact: boolean): Promise<boolean> {
   let left = 1 + Math.floor(Math.random() * CHANGES)
   const parameters = [JSON.stringify(place), minutesLater, isExact ? left : 0].map(String)
-  const embedder = spawn(process.execPath, [EMBEDDER, ...parameters], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const embedder = spawn(process.execPath, [...SOURCE_FLAGS, EMBEDDER, ...parameters], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const ended = once(embedder, 'exit')
   let isDone = false
   for await (const line of createInterface({ input: embedder.stdout })) {

@@ -7,6 +7,7 @@ import { sql } from 'kysely'
 import { enqueueJob } from '../../src/platform/jobs/enqueue.ts'
 import type { Database } from '../../src/platform/storage/database.ts'
 import { eachDatabase, type Place } from '../support/each-database.ts'
+import { SOURCE_FLAGS } from '../support/program.ts'
 import { EXACT, LOOSE } from './crash-kinds.ts'
 
 const WORKER = fileURLToPath(new URL('crash-worker.ts', import.meta.url))
@@ -15,7 +16,9 @@ const KILLS = 4
 
 /** Runs the worker and kills it without warning after so many jobs began, or when the queue is empty. */
 async function workUntil(place: Place, begun: number): Promise<void> {
-  const child = spawn(process.execPath, [WORKER, JSON.stringify(place)], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [...SOURCE_FLAGS, WORKER, JSON.stringify(place)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   const exit = once(child, 'exit')
   child.stdout.on('data', (chunk: Buffer) => {
     begun -= chunk.toString().split('.').length - 1

@@ -1,3 +1,4 @@
+import { betweenQuestions } from '../support/between-questions.ts'
 import type { CallOptions } from '../support/test-client.ts'
 import type { NotesApi } from './notes-api.ts'
 
@@ -66,5 +67,6 @@ export async function untilEmbedded(
   for (;;) {
     const { body } = await notes.api.post(`/v2/${notes.projectId}/inspect/chunks`, 200, { body: { identifier } })
     if (body.chunks.every(({ status }: { status: string }) => status === 'ready')) return
+    await betweenQuestions()
   }
 }

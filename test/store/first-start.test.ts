@@ -13,6 +13,7 @@ import type { Database } from '../../src/platform/storage/database.ts'
 import { publishSecrets, settlePendingSecrets, writePendingSecrets } from '../../src/users/first-start-file.ts'
 import { eachDatabase } from '../support/each-database.ts'
 import { ADMIN, authenticatorOf, bearer, firstStartSettings, requestWith } from '../support/identity.ts'
+import { SOURCE_FLAGS } from '../support/program.ts'
 import { silentLogger } from '../support/silent-logger.ts'
 import { tempDir } from '../support/temp-dir.ts'
 
@@ -182,7 +183,7 @@ eachDatabase('first start', ({ engine, open, openAgain, placeOf }) => {
     test(`a process killed ${stage} leaves secrets that work after the next start`, async () => {
       const db = await open()
       const place = placeOf(db)
-      assert.equal(await signalOf([CHILD, JSON.stringify({ place, stage })]), 'SIGKILL')
+      assert.equal(await signalOf([...SOURCE_FLAGS, CHILD, JSON.stringify({ place, stage })]), 'SIGKILL')
       assert.equal(pendingIn(place.dataDir).length, 1)
       assert.equal(await count(db, 'users'), stage === 'after the commit' ? 1 : 0)
       const { created, secretsFile } = await start(db, { settings: firstStartSettings({}, place.dataDir) })

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { after } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { SOURCE_FLAGS } from '../support/program.ts'
 import type { ChildTask } from './storage-child.ts'
 
 export interface Child {
@@ -16,7 +17,9 @@ export interface Child {
 
 export function startChild(task: ChildTask): Child {
   const script = fileURLToPath(new URL('storage-child.ts', import.meta.url))
-  const child = spawn(process.execPath, [script, JSON.stringify(task)], { stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [...SOURCE_FLAGS, script, JSON.stringify(task)], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
   after(() => child.kill('SIGKILL'))
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {

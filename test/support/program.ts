@@ -8,3 +8,6 @@ export const PROGRAM_VARIABLE = 'COMMONPLACE_TEST_PROGRAM'
 export const YOUNG_MEMORY = ['--min-semi-space-size=64']
 
 export const PROGRAM = process.env[PROGRAM_VARIABLE] ?? fileURLToPath(new URL('../../src/main.ts', import.meta.url))
+
+/** For a program of our sources that a test starts: it loads them as the test does, in half the time where a run has made them ready. */
+export const SOURCE_FLAGS = [...YOUNG_MEMORY, ...process.execArgv.filter((flag) => flag.startsWith('--import='))]
