@@ -1,6 +1,6 @@
 // Keeps what Node runs of each of our sources, without its types, in .cache/sources: a process that meets a single source that none has run
 // before loads a compiler for it, and every test file is one. A program of its own, because Node warns of what it uses.
-import { globSync, mkdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,8 +21,11 @@ function keep(source, kept) {
   const text = stripped(readFileSync(source, 'utf8'))
   if (text === null) return
   mkdirSync(dirname(kept), { recursive: true })
-  writeFileSync(kept, text)
-  utimesSync(kept, atime, mtime)
+  // Another run may be reading it.
+  const partial = `${kept}.${process.pid}`
+  writeFileSync(partial, text)
+  utimesSync(partial, atime, mtime)
+  renameSync(partial, kept)
 }
 
 function changedAt(path) {
